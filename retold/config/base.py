@@ -1,0 +1,57 @@
+"""What every configuration block shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from retold.models import SourceKind
+
+JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
+
+
+class Block(BaseModel):
+    """A frozen group of settings that knows no other keys than its own.
+
+    Values are never coerced: a bool is not an int, a number is not a string, NaN is no number.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
+    )
+
+
+def key(default: object, meaning: str, unit: str = "", **limits: Any) -> Any:  # noqa: ANN401  # a pydantic field stands where its value's type is declared
+    """Declare a setting; ``meaning`` and ``unit`` become its line in the configuration reference.
+
+    ``limits`` are pydantic's field constraints, such as ``ge=0``.
+    """
+    return Field(default, description=meaning, json_schema_extra={"unit": unit}, **limits)
+
+
+def _as_tuple(value: object) -> object:
+    """Turn a YAML list into a tuple; leave anything else for the validator to refuse."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S(.*\S)?$")]
+"""A string that is neither blank nor padded with blanks."""
+
+TextList = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+"""A list in YAML, a tuple in Python."""
+
+SourceKinds = Annotated[tuple[SourceKind, ...], BeforeValidator(_as_tuple)]
+"""Source kinds, a list in YAML."""
+
+
+def plain(value: object) -> JSON:
+    """Return a dumped block as JSON values: tuples become lists."""
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise TypeError(f"{type(value).__name__} is not a JSON value")

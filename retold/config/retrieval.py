@@ -1,0 +1,201 @@
+"""Settings of the search pipeline."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from pydantic import model_validator
+
+from retold.config.base import Block, SourceKinds, Text, key
+from retold.models import GateFamily, SourceKind, Trigger
+
+
+class RerankerConfig(Block):
+    """The optional cross-encoder pass after duplicate collapse."""
+
+    enabled: bool = key(False, "Reorder the surviving candidates with a cross-encoder.")
+    model: Text = key("BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.")
+    candidates: int = key(30, "Most records sent to the cross-encoder.", "records", ge=1)
+    floor: float | None = key(
+        None,
+        "Lowest best score a record needs to be returned; null means not calibrated.",
+        "score 0 to 1",
+        ge=0,
+        le=1,
+    )
+    budget_mean_ms: int = key(
+        100, "Expected mean cost of 30 candidates, compared by the benchmark.", "ms", ge=1
+    )
+    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1)
+    mode: Literal["rrf_cross_encoder", "cross_encoder_only"] = key(
+        "rrf_cross_encoder",
+        "Score what passed the floors, or replace the floors by the cross-encoder's own.",
+    )
+    timeout_ms: int = key(2000, "Bound on the pass, a cold model load included.", "ms", ge=1)
+    on_failure: Literal["fallback", "fail"] = key(
+        "fallback", "Serve the fused order, or raise, when the pass fails or is late."
+    )
+
+    @model_validator(mode="after")
+    def _enabled_needs_a_floor(self) -> RerankerConfig:
+        if self.enabled and self.floor is None:
+            raise ValueError("an enabled reranker needs a calibrated reranker.floor")
+        return self
+
+
+class RewriteConfig(Block):
+    """The optional rewriting of raw queries by a hosted model."""
+
+    enabled: bool = key(False, "Rewrite queries with a hosted model before searching.")
+    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.")
+    max_context_chars: int = key(
+        2000, "Most characters of the current turns sent to the rewriter.", "characters", ge=0
+    )
+    timeout_ms: int = key(800, "Wait before the raw query is used instead.", "ms", ge=1)
+    max_output_tokens: int = key(512, "Cap on the rewriter's reply.", "tokens", ge=1)
+
+
+class TriggerConfig(Block):
+    """Who calls the search."""
+
+    mode: Literal["tool_only", "auto", "hybrid"] = key(
+        "tool_only", "The model through its tool, the host once per user turn, or both."
+    )
+    auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1)
+    auto_min_query_chars: int = key(
+        12, "Shorter user turns start no host-issued search.", "characters", ge=0
+    )
+
+
+class DenseFloorConfig(Block):
+    """The lowest cosine of a dense-only candidate, by kind of record."""
+
+    semantic: float = key(0.45, "Floor for facts.", "cosine", ge=-1, le=1)
+    episodic: float = key(0.40, "Floor for events.", "cosine", ge=-1, le=1)
+    procedural: float = key(0.45, "Floor for procedures.", "cosine", ge=-1, le=1)
+    session_summary: float = key(
+        0.50, "Floor for generated session summaries, instead of episodic.", "cosine", ge=-1, le=1
+    )
+
+    def of(self, family: GateFamily) -> float:
+        """Return the floor of one kind of record."""
+        floor: float = getattr(self, family)
+        return floor
+
+
+class AutoDenseFloorConfig(DenseFloorConfig):
+    """The lowest cosine of a dense-only candidate in a host-issued search."""
+
+    semantic: float = key(0.55, "Floor for facts.", "cosine", ge=-1, le=1)
+    episodic: float = key(0.50, "Floor for events.", "cosine", ge=-1, le=1)
+    procedural: float = key(0.55, "Floor for procedures.", "cosine", ge=-1, le=1)
+    session_summary: float = key(
+        0.50, "Floor for generated session summaries, instead of episodic.", "cosine", ge=-1, le=1
+    )
+
+
+class GateFloors(Protocol):
+    """The floors one search is held to, whoever issued it."""
+
+    @property
+    def dense_floor(self) -> DenseFloorConfig:
+        """Return the lowest cosine of a dense-only candidate by kind of record."""
+        ...
+
+    @property
+    def lexical_min_term_fraction(self) -> float:
+        """Return the share of query terms a lexical-only candidate must hold."""
+        ...
+
+    @property
+    def lexical_min_matched_terms(self) -> int:
+        """Return the fewest matched terms, unless one is an alias or an identifier."""
+        ...
+
+    @property
+    def relative_floor(self) -> float:
+        """Return the share of the strongest score within one channel count."""
+        ...
+
+    @property
+    def entity_exempt(self) -> bool:
+        """Return whether an exact entity match alone passes the gate."""
+        ...
+
+    @property
+    def exclude_source_kinds(self) -> tuple[SourceKind, ...]:
+        """Return the source kinds that are dropped before any floor."""
+        ...
+
+
+class AutoGateConfig(Block):
+    """The floors of host-issued searches; they replace the normal ones altogether."""
+
+    dense_floor: AutoDenseFloorConfig = AutoDenseFloorConfig()
+    lexical_min_term_fraction: float = key(
+        0.6, "Share of the query terms a lexical-only candidate holds.", "fraction", ge=0, le=1
+    )
+    lexical_min_matched_terms: int = key(
+        2, "Fewest matched terms, unless one is an alias or identifier.", "terms", ge=0
+    )
+    relative_floor: float = key(
+        0.6, "Share of the top score among candidates of as many channels.", "fraction", ge=0, le=1
+    )
+    exclude_source_kinds: SourceKinds = key(
+        ("session_summary",), "Source kinds that never arrive unasked."
+    )
+    entity_exempt: Literal[False] = key(
+        False, "A host-issued search never lets an entity match alone pass; only false is valid."
+    )
+
+
+class GateConfig(Block):
+    """The floors of searches that a model or a person asked for."""
+
+    dense_floor: DenseFloorConfig = DenseFloorConfig()
+    lexical_min_term_fraction: float = key(
+        0.5, "Share of the query terms a lexical-only candidate holds.", "fraction", ge=0, le=1
+    )
+    lexical_min_matched_terms: int = key(
+        2, "Fewest matched terms, unless one is an alias or identifier.", "terms", ge=0
+    )
+    relative_floor: float = key(
+        0.5, "Share of the top score among candidates of as many channels.", "fraction", ge=0, le=1
+    )
+    entity_exempt: bool = key(True, "Let an exact entity match pass without any floor.")
+    auto: AutoGateConfig = AutoGateConfig()
+
+    @property
+    def exclude_source_kinds(self) -> tuple[SourceKind, ...]:
+        """Return nothing: a search that was asked for excludes no source kind."""
+        return ()
+
+    def floors(self, trigger: Trigger) -> GateFloors:
+        """Return the floors for one search by who issued it."""
+        return self.auto if trigger == "auto" else self
+
+
+class FreshnessConfig(Block):
+    """How the score of an episodic record decays."""
+
+    episodic_half_life_days: float = key(
+        30, "Event age that halves an episodic score.", "days", gt=0
+    )
+    floor: float = key(0.5, "Lowest decay multiplier.", "fraction", ge=0, le=1)
+
+
+class RetrievalConfig(Block):
+    """The search pipeline, in the order its stages run."""
+
+    rewrite: RewriteConfig = RewriteConfig()
+    trigger: TriggerConfig = TriggerConfig()
+    per_generator_k: int = key(30, "Longest list of each candidate generator.", "records", ge=1)
+    max_alias_tokens: int = key(4, "Longest entity alias looked for in a query.", "tokens", ge=1)
+    rrf_k: int = key(60, "Fusion constant: a list adds 1 / (rrf_k + rank).", "ranks", ge=1)
+    default_k: int = key(8, "Records returned when the caller names no k.", "records", ge=1)
+    token_budget: int = key(1500, "Ceiling on the result a model is shown.", "tokens", ge=1)
+    dedup_cosine: float = key(
+        0.92, "Drop a candidate this similar to one already kept.", "cosine", ge=-1, le=1
+    )
+    gate: GateConfig = GateConfig()
+    freshness: FreshnessConfig = FreshnessConfig()

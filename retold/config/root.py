@@ -1,0 +1,58 @@
+"""The whole configuration."""
+
+from __future__ import annotations
+
+from retold.config.base import JSON, Block, plain
+from retold.config.ingestion import IngestionConfig, PolicyConfig
+from retold.config.operation import (
+    AuditConfig,
+    EmbeddingConfig,
+    HostedConfig,
+    LogsConfig,
+    QueueConfig,
+    SearchLogConfig,
+    SessionsConfig,
+    StoreConfig,
+)
+from retold.config.retrieval import RerankerConfig, RetrievalConfig
+
+
+class RetoldConfig(Block):
+    """Every setting, with every default; ``RetoldConfig()`` is the standard profile."""
+
+    store: StoreConfig = StoreConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    reranker: RerankerConfig = RerankerConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+    ingestion: IngestionConfig = IngestionConfig()
+    policy: PolicyConfig = PolicyConfig()
+    sessions: SessionsConfig = SessionsConfig()
+    search_log: SearchLogConfig = SearchLogConfig()
+    logs: LogsConfig = LogsConfig()
+    audit: AuditConfig = AuditConfig()
+    hosted: HostedConfig = HostedConfig()
+    queue: QueueConfig = QueueConfig()
+
+    def flags(self) -> dict[str, JSON]:
+        """Return what decided a search besides its request, as JSON; stored with each search.
+
+        Holds the embedding identity, what was switched on, every gate floor of both triggers
+        and the constants of fusion, freshness, duplicate collapse and budget.
+        """
+        retrieval = self.retrieval
+        return {
+            "embedding_model": self.embedding.model,
+            "embedding_version": self.embedding.version,
+            "embedding_dims": self.embedding.dims,
+            "rewrite_enabled": retrieval.rewrite.enabled,
+            "reranker_enabled": self.reranker.enabled,
+            "reranker": plain(self.reranker.model_dump()) if self.reranker.enabled else None,
+            "gate": plain(retrieval.gate.model_dump()),
+            "freshness": plain(retrieval.freshness.model_dump()),
+            "per_generator_k": retrieval.per_generator_k,
+            "max_alias_tokens": retrieval.max_alias_tokens,
+            "rrf_k": retrieval.rrf_k,
+            "dedup_cosine": retrieval.dedup_cosine,
+            "default_k": retrieval.default_k,
+            "token_budget": retrieval.token_budget,
+        }
