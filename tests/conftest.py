@@ -1,0 +1,80 @@
+"""What every test gets: no network, no unlisted skip, reproducible examples in CI."""
+
+import os
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+from tests import skip_list
+from tests.network_guard import outside_guard
+
+outside_guard.install()
+
+# Several suites share a machine, so no example has a deadline; in CI the examples never vary.
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+SKIPPED = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(autouse=True)
+def no_outside_connection() -> Iterator[None]:
+    """Fail a test that reached for another machine, even if the code swallowed the refusal."""
+    outside_guard.refused.clear()
+    yield
+    attempts, outside_guard.refused[:] = list(outside_guard.refused), []
+    assert not attempts, f"reached for another machine: {attempts}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the record of skipped tests."""
+    config.stash[SKIPPED] = []
+    config.pluginmanager.register(SkipRecorder(config), "retold-skip-recorder")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests of torch models where torch is not installed."""
+    if "no-torch" not in skip_list.labels():
+        return
+    for item in items:
+        if item.get_closest_marker("models"):
+            item.add_marker(pytest.mark.skip(reason="sentence-transformers is not installed"))
+
+
+class SkipRecorder:
+    """Compare the skipped tests of a session with the committed list."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.skipped = config.stash[SKIPPED]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a skipped test; an expected failure is not a skip."""
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.skipped.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a whole module that skipped itself."""
+        if report.skipped:
+            self.skipped.append(report.nodeid)
+
+    def unlisted(self) -> list[str]:
+        """Return the skipped node ids that the list does not allow here."""
+        entries = skip_list.parse(skip_list.FILE.read_text(encoding="utf-8"))
+        return skip_list.unexpected(self.skipped, entries, skip_list.labels())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Turn a passing session with an unlisted skip into a failed one."""
+        passing = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if session.exitstatus in passing and self.unlisted():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Name the unlisted skips and the file that may allow them."""
+        if unlisted := self.unlisted():
+            terminalreporter.section("skipped, but not in tests/expected_skips.txt", red=True)
+            terminalreporter.line(f"labels here: {' '.join(sorted(skip_list.labels()))}")
+            for node_id in unlisted:
+                terminalreporter.line(node_id)
