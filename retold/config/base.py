@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from retold.models import SourceKind
 
@@ -36,8 +36,14 @@ def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S(.*\S)?$")]
-"""A string that is neither blank nor padded with blanks."""
+def _clean(value: str) -> str:
+    if not value or value != value.strip() or not value.isprintable():
+        raise ValueError("must not be blank, padded or hold control characters")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_clean)]
+"""One line of text, neither blank nor padded."""
 
 TextList = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
 """A list in YAML, a tuple in Python."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,11 +50,11 @@ def parse_config(
     try:
         return RetoldConfig.model_validate(merged(base, values))
     except ValidationError as error:
-        problems = tuple(_problem(entry) for entry in error.errors(include_url=False))
-        shown = "; ".join(problems[:_SHOWN_PROBLEMS])
-        more = len(problems) - _SHOWN_PROBLEMS
+        found = error.errors(include_url=False)
+        shown = "; ".join(_problem(entry) for entry in found[:_SHOWN_PROBLEMS])
+        more = len(found) - _SHOWN_PROBLEMS
         tail = f"; and {more} more" if more > 0 else ""
-        paths = [_dotted(entry["loc"]) for entry in error.errors(include_url=False)]
+        paths = [_dotted(entry["loc"]) for entry in found]
         raise ConfigError(f"{source}: {shown}{tail}", paths=paths) from None
 
 
@@ -64,25 +63,24 @@ def _read_yaml(path: Path, source: str) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(
-            f"{source}: {error.strerror or 'cannot be read'}", path=str(path)
-        ) from error
-    if len(raw) > MAX_BYTES:
-        raise ConfigError(f"{source}: larger than {MAX_BYTES} bytes", path=str(path))
-    try:
+        if len(raw) > MAX_BYTES:
+            raise ConfigError(f"{source}: larger than {MAX_BYTES} bytes", path=str(path))
         values = _construct(raw.decode("utf-8-sig"), source)
+    except OSError as error:
+        problem = error.strerror or "cannot be read"
     except UnicodeDecodeError:
-        raise ConfigError(f"{source}: not UTF-8 text", path=str(path)) from None
+        problem = "not UTF-8 text"
     except yaml.YAMLError as error:
-        raise ConfigError(f"{source}: {_yaml_problem(error)}", path=str(path)) from None
+        problem = _yaml_problem(error)
     except RecursionError:
-        raise ConfigError(f"{source}: nested too deeply", path=str(path)) from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise ConfigError(f"{source}: must be a mapping of blocks", path=str(path))
-    return values
+        problem = "nested too deeply"
+    except ValueError:
+        problem = "holds a value that cannot be read, such as an impossible date"
+    else:
+        if isinstance(values, dict) or values is None:
+            return values or {}
+        problem = "must be a mapping of blocks"
+    raise ConfigError(f"{source}: {problem}", path=str(path))
 
 
 def _construct(text: str, source: str) -> object:
@@ -146,8 +144,8 @@ def _children(
 def _yaml_problem(error: yaml.YAMLError) -> str:
     """Say what is wrong and on which line, without quoting the file."""
     mark = getattr(error, "problem_mark", None)
-    what = getattr(error, "problem", None) or "not readable as YAML"
-    return f"line {mark.line + 1}: {what}" if mark is not None else f"not valid YAML ({what})"
+    what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
+    return f"line {mark.line + 1}: {what}" if mark is not None else f"not valid YAML: {what}"
 
 
 def _dotted(location: tuple[int | str, ...]) -> str:
@@ -166,12 +164,12 @@ def _problem(entry: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails is a
             return f"{path}: must be a mapping of keys, got {_kind(entry['input'])}"
         case "value_error":
             return f"{path}: {entry['ctx']['error']}"
-        case "string_pattern_mismatch" | "string_too_short":
-            return f"{path}: must be text of the expected form, not blank or padded"
+        case "invalid_key":
+            return f"{path}: a key must be text"
         case kind:
-            wrong_type = kind.endswith("_type")
-            got = f", got {_kind(entry['input'])}" if wrong_type else ""
-            return f"{path}: {entry['msg'].replace('Input should', 'must', 1)}{got}"
+            wanted = entry["msg"].replace("Input should", "must", 1).replace("tuple", "list")
+            got = f", got {_kind(entry['input'])}" if kind.endswith("_type") else ""
+            return f"{path}: {wanted}{got}"
 
 
 def _kind(value: object) -> str:
@@ -188,7 +186,7 @@ def _suggestion(location: tuple[int | str, ...]) -> str:
     close = difflib.get_close_matches(wrong, siblings, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {close[0]!r}?"
-    elsewhere = [path for path in key_paths() if re.search(rf"(^|\.){re.escape(wrong)}$", path)]
+    elsewhere = [path for path in key_paths() if path.endswith(f".{wrong}")]
     if elsewhere:
         return f"; did you mean {elsewhere[0]!r}?"
     return f"; known keys here: {', '.join(siblings)}" if siblings else ""

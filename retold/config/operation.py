@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, StringConstraints, model_validator
+from pydantic import AfterValidator, model_validator
 
 from retold.config.base import Block, Text, TextList, key
 
@@ -14,7 +14,10 @@ PACKAGED_EMBEDDER = "all-MiniLM-L6-v2/onnx-int8"
 
 
 def _http_url(value: str) -> str:
-    parts = urlsplit(value)
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        raise ValueError("must be an http or https URL with a host") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https URL with a host")
     if parts.username or parts.password:
@@ -22,8 +25,14 @@ def _http_url(value: str) -> str:
     return value
 
 
+def _env_name(value: str) -> str:
+    if not (value.isascii() and value.isidentifier()):
+        raise ValueError("must be the name of an environment variable, never the key itself")
+    return value
+
+
 Url = Annotated[Text, AfterValidator(_http_url)]
-EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+EnvName = Annotated[str, AfterValidator(_env_name)]
 ProviderName = Literal["anthropic", "openai", "openrouter", "custom"]
 
 
