@@ -1,0 +1,64 @@
+"""Refusals of identifiers and texts that no store should hold."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from retold.errors import InvalidInput
+
+MAX_ID_CHARS: Final = 512
+"""Longest accepted identifier; ids are index keys and part of every log line."""
+
+
+def require_id(value: str, field: str, *, allow_slash: bool) -> str:
+    """Return ``value`` unchanged if it can be an identifier.
+
+    Raises ``InvalidInput`` for anything but a string of 1 to 512 characters that is not blank and
+    has neither control characters, line separators nor lone surrogates, nor a ``/`` unless
+    ``allow_slash``. Messages name the field, never the value.
+    """
+    _require_filled_string(value, field, "an identifier")
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidInput(
+            f"`{field}` has {len(value)} characters; use at most {MAX_ID_CHARS}.", field=field
+        )
+    categories = {unicodedata.category(char) for char in value}
+    if "Cs" in categories:
+        raise InvalidInput(f"`{field}` holds a lone surrogate; pass well-formed text.", field=field)
+    if categories & {"Cc", "Zl", "Zp"}:
+        raise InvalidInput(f"`{field}` holds control characters; remove them.", field=field)
+    if not allow_slash and "/" in value:
+        raise InvalidInput(f"`{field}` holds a slash; use another separator.", field=field)
+    return value
+
+
+def require_text(value: str, field: str, max_chars: int) -> str:
+    """Return ``value`` unchanged if it can be stored.
+
+    Raises ``InvalidInput`` for anything but a string that is not blank, has no NUL and no lone
+    surrogate, and at most ``max_chars`` characters. Messages name the field, never the value.
+    """
+    _require_filled_string(value, field, "text")
+    if len(value) > max_chars:
+        raise InvalidInput(
+            f"`{field}` has {len(value)} characters and may have {max_chars}; shorten or split it.",
+            field=field,
+        )
+    if "\x00" in value:
+        raise InvalidInput(f"`{field}` holds a NUL character; remove it.", field=field)
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(
+            f"`{field}` holds a lone surrogate; decode the source with the right encoding.",
+            field=field,
+        )
+    return value
+
+
+def _require_filled_string(value: object, field: str, what: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidInput(
+            f"`{field}` must be {what} as a string, not {type(value).__name__}.", field=field
+        )
+    if not value.strip():
+        raise InvalidInput(f"`{field}` is blank; give {what}.", field=field)
