@@ -1,0 +1,40 @@
+"""How far the age of an event lowers an episodic score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from retold.config.retrieval import FreshnessConfig
+from retold.models import Candidate
+
+
+def freshness_multiplier(event_at: datetime, now: datetime, cfg: FreshnessConfig) -> float:
+    """Return the decay in [floor, 1] for an event this old, in whole days; 1 for the future."""
+    age_days = max(0, (now - event_at).days)
+    return max(cfg.floor, float(0.5 ** (age_days / cfg.episodic_half_life_days)))
+
+
+def apply_freshness(
+    candidates: Iterable[Candidate], now: datetime, cfg: FreshnessConfig, *, windowed: bool
+) -> tuple[Candidate, ...]:
+    """Return the candidates with ``score`` set, best first; equal scores keep the fused order.
+
+    Only episodic records decay: a stale fact is superseded instead. A caller who gave a time
+    window (``windowed``) has said which age is wanted, so nothing decays.
+    """
+    scored = [
+        _decayed(candidate, freshness_multiplier(candidate.event_at, now, cfg))
+        if candidate.type == "episodic" and not windowed
+        else replace(candidate, score=candidate.fused_score)
+        for candidate in candidates
+    ]
+    scored.sort(key=lambda candidate: (-candidate.score, candidate.fused_rank))
+    return tuple(scored)
+
+
+def _decayed(candidate: Candidate, multiplier: float) -> Candidate:
+    return replace(
+        candidate, freshness_multiplier=multiplier, score=candidate.fused_score * multiplier
+    )
