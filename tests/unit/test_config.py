@@ -393,6 +393,13 @@ def test_load_config_names_file_and_path_of_a_wrong_key(write_yaml):
     assert caught.value.details["paths"] == ["retrieval.gate.dense_floor.semantc"]
 
 
+def test_load_config_refuses_an_enabled_reranker_without_a_floor(write_yaml):
+    with pytest.raises(
+        ConfigError, match=r"an enabled reranker needs a calibrated reranker\.floor"
+    ):
+        load_config(write_yaml("reranker:\n  enabled: true\n"))
+
+
 BAD_FILES = {
     "duplicate": ("audit:\n  denials: true\n  denials: false\n", "audit.denials: given twice"),
     "duplicate_block": ("store: {}\nstore: {}\n", r"store: given twice \(again on line 2\)"),

@@ -90,7 +90,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("array", "expected"), WRONG.values(), ids=WRONG)
 def test_check_vectors_refuses_what_cannot_be_compared(array, expected):
-    """Each condition of ``check_vectors`` has its row here; without it the row passes."""
+    """B51. Each condition of ``check_vectors`` has its row here; without it the row passes."""
     with pytest.raises(EmbeddingError, match=expected):
         check_vectors(array, 2, DIMS)
 
