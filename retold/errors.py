@@ -1,0 +1,221 @@
+"""Every error this library raises on purpose.
+
+::
+
+    RetoldError                     .code  .message  .details
+      ConfigError                   a setting is wrong; names its YAML path
+      RetoldSetupError              a model, package or key is missing; names the command that helps
+      NotYetAvailable               a documented verb that a later release brings
+      StoreError                    the file, not the request, is the trouble
+        StoreBusy                   the write lock was not free within store.busy_timeout_seconds
+        StoreUnavailable            missing, unreadable, read-only, full, closed or from before a fork
+        ForeignFile                 a database that is not a Retold store
+        StoreCorrupt                SQLite says the file is damaged
+        MigrationRequired           an older schema, or unresolved migration issues
+        SchemaTooNew                a newer schema than this release knows
+        EmbeddingProfileMismatch    the stored vectors belong to another model
+        StaleComparison             internal: compared records changed before the write
+      RequestError                  the caller can act on it; shown to an agent unchanged
+        InvalidInput
+          InvalidSourceKind
+          InvalidSubject
+          InvalidWriteTarget
+          UnsupportedEvidenceError  the quote does not support the claim; nothing was stored
+          SessionFinished
+        NotFound                    absent, unreadable and unwritable are one answer
+        ScopeNotWritable
+        EntityAmbiguous             details: candidate ids, kinds, names, scopes
+        WriteContended              racing writers kept winning; nothing was stored
+      ModelError                    a model-backed dependency failed
+        EmbeddingError
+        JudgeError
+        RewriteError
+        RerankError
+
+A message never holds memory content: ids, names of fields and numbers only.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+
+class RetoldError(Exception):
+    """Something Retold was asked to do did not happen."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        """Take a message that says what to do; without one the class docstring speaks."""
+        self.message = message or inspect.cleandoc(type(self).__doc__ or "").splitlines()[0]
+        self.details: dict[str, Any] = details
+        super().__init__(self.message)
+
+
+class ConfigError(RetoldError):
+    """The configuration is not valid."""
+
+    code = "config_error"
+
+
+class RetoldSetupError(RetoldError):
+    """A model, package or key is missing."""
+
+    code = "setup_required"
+
+
+class NotYetAvailable(RetoldError):
+    """This release does not have that yet."""
+
+    code = "not_yet_available"
+
+
+class StoreError(RetoldError):
+    """The store file could not be used."""
+
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Another process held the write lock for too long; try again."""
+
+    code = "store_busy"
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached."""
+
+    code = "store_unavailable"
+
+
+class ForeignFile(StoreError):
+    """The file is not a Retold store."""
+
+    code = "foreign_file"
+
+
+class StoreCorrupt(StoreError):
+    """The store file is damaged; restore a snapshot."""
+
+    code = "store_corrupt"
+
+
+class MigrationRequired(StoreError):
+    """The store has an older schema; run `retold migrate`."""
+
+    code = "migration_required"
+
+
+class SchemaTooNew(StoreError):
+    """The store was written by a newer release; upgrade retold."""
+
+    code = "schema_too_new"
+
+
+class EmbeddingProfileMismatch(StoreError):
+    """The vectors in the store come from another embedding model."""
+
+    code = "embedding_mismatch"
+
+
+class StaleComparison(StoreError):
+    """Compared records changed before the write could be applied."""
+
+    code = "stale_comparison"
+
+
+class RequestError(RetoldError):
+    """The request cannot be carried out as it stands."""
+
+    code = "request_error"
+
+
+class InvalidInput(RequestError, ValueError):
+    """The input is not valid."""
+
+    code = "invalid_input"
+
+
+class InvalidSourceKind(InvalidInput):
+    """The caller may not write this source kind."""
+
+    code = "invalid_source_kind"
+
+
+class InvalidSubject(InvalidInput):
+    """The write has no usable subject."""
+
+    code = "invalid_subject"
+
+
+class InvalidWriteTarget(InvalidInput):
+    """This session does not offer that write target."""
+
+    code = "invalid_write_target"
+
+
+class UnsupportedEvidenceError(InvalidInput):
+    """The quote does not support the claim; nothing was stored."""
+
+    code = "unsupported_evidence"
+
+
+class SessionFinished(InvalidInput):
+    """The session is finished; open a new one."""
+
+    code = "session_finished"
+
+
+class NotFound(RequestError, LookupError):
+    """No such id for this caller."""
+
+    code = "not_found"
+
+
+class ScopeNotWritable(RequestError, PermissionError):
+    """The caller may not write there."""
+
+    code = "scope_not_writable"
+
+
+class EntityAmbiguous(RequestError):
+    """Several entities carry that name; pass one entity id."""
+
+    code = "entity_ambiguous"
+
+
+class WriteContended(RequestError):
+    """Other writers kept changing the compared records; nothing was stored, try again."""
+
+    code = "write_contended"
+
+
+class ModelError(RetoldError):
+    """A model failed."""
+
+    code = "model_error"
+
+
+class EmbeddingError(ModelError):
+    """The embedder failed or returned unusable vectors."""
+
+    code = "embedding_error"
+
+
+class JudgeError(ModelError):
+    """The judge failed."""
+
+    code = "judge_error"
+
+
+class RewriteError(ModelError):
+    """The query rewriter failed."""
+
+    code = "rewrite_error"
+
+
+class RerankError(ModelError):
+    """The reranker failed."""
+
+    code = "rerank_error"

@@ -1,0 +1,136 @@
+"""Whether a quote exists, who said it, and whether it supports the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from retold.config import EvidenceConfig, PolicyConfig
+from retold.models import EvidenceCheck, SourceKind, Turn, TurnRole
+from retold.protocols import EquivalenceJudge
+from retold.text import evidence_length, locate_quote
+
+NOT_FOUND: Final = "evidence not found in session"
+TOO_SHORT: Final = "evidence too short"
+NOT_PROVIDED: Final = "evidence not provided"
+NOT_SUPPORTED: Final = "evidence does not support claim"
+NOT_SCORED: Final = "entailment_not_scored"
+
+_SUPPORTED_BY_ROLE: Final[dict[TurnRole, SourceKind]] = {
+    "user": "user_statement",
+    "tool": "tool_result",
+    "assistant": "agent_inference",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRules:
+    """The settings evidence is judged by."""
+
+    cfg: EvidenceConfig
+    policy: PolicyConfig
+
+    def rank(self, source_kind: SourceKind) -> int:
+        """Return the authority of a source kind."""
+        return self.policy.source_rank.of(source_kind)
+
+
+def no_evidence() -> EvidenceCheck:
+    """Return the check of a claim that came without a quote."""
+    return EvidenceCheck(
+        found=False, turn=None, span=None, source_kind="agent_inference", note=NOT_PROVIDED
+    )
+
+
+def locate(
+    turns: Sequence[Turn],
+    quote: str,
+    claimed: SourceKind,
+    *,
+    rules: EvidenceRules,
+    turn_hint: int | None = None,
+) -> EvidenceCheck:
+    """Find the quote in one evidence turn and cap the claimed kind by who said it.
+
+    A right hint picks among several hits; a wrong one is ignored. Otherwise the turn that carries
+    most authority wins, then the latest. Nothing is scored here.
+    """
+    hits = [
+        (turn, span)
+        for turn in turns
+        if turn.is_evidence and (span := locate_quote(quote, turn.content)) is not None
+    ]
+    if not hits:
+        return EvidenceCheck(
+            found=False, turn=None, span=None, source_kind="agent_inference", note=NOT_FOUND
+        )
+    hinted = [hit for hit in hits if hit[0].turn == turn_hint]
+    turn, span = max(
+        hinted or hits,
+        key=lambda hit: (rules.rank(_SUPPORTED_BY_ROLE[hit[0].role]), hit[0].at, hit[0].turn),
+    )
+    supported = _SUPPORTED_BY_ROLE[turn.role]
+    if rules.rank(claimed) > rules.rank(supported):
+        note = f"downgraded from {claimed}: quote is from {_article(turn.role)} turn"
+        return EvidenceCheck(True, turn, span, supported, note=note)
+    return EvidenceCheck(True, turn, span, claimed)
+
+
+def score(
+    check: EvidenceCheck,
+    quote: str,
+    claim: str,
+    *,
+    names: Sequence[str],
+    judge: EquivalenceJudge,
+    rules: EvidenceRules,
+) -> EvidenceCheck:
+    """Return the check with its support measured; a quote that fails lowers the source.
+
+    A short quote passes only as a whole turn that was scored. A claim that its turn's role has
+    already lowered is not scored and keeps its one note.
+    """
+    if not check.found or check.turn is None or check.turn.role == "assistant":
+        return check
+    long_enough = is_substantial(quote, rules.cfg)
+    if not long_enough and not _is_whole_turn(check):
+        return _lowered(check, TOO_SHORT, None, judge.name)
+    verdict = judge.support(quote, claim, names=names)
+    if verdict is None:
+        if not long_enough:
+            return _lowered(check, TOO_SHORT, None, judge.name)
+        return replace(check, judge=judge.name, note=check.note or NOT_SCORED)
+    if verdict.entails < rules.cfg.entail_floor:
+        return _lowered(check, NOT_SUPPORTED, verdict.entails, judge.name)
+    return replace(check, score=verdict.entails, judge=judge.name)
+
+
+def is_substantial(quote: str, cfg: EvidenceConfig) -> bool:
+    """Return whether a quote meets both length minimums, counted per script."""
+    words, characters = evidence_length(quote)
+    return words >= cfg.min_words and characters >= cfg.min_characters
+
+
+def _lowered(
+    check: EvidenceCheck, note: str, score_: float | None, judge_name: str
+) -> EvidenceCheck:
+    return replace(
+        check,
+        source_kind="agent_inference",
+        score=score_,
+        supported=False,
+        judge=judge_name,
+        note=note,
+    )
+
+
+def _is_whole_turn(check: EvidenceCheck) -> bool:
+    assert check.turn is not None and check.span is not None  # noqa: S101, PT018  # found
+    start, end = check.span
+    outside = check.turn.content[:start] + check.turn.content[end:]
+    return not any(character.isalnum() for character in outside)
+
+
+def _article(role: str) -> str:
+    return f"an {role}" if role == "assistant" else f"a {role}"

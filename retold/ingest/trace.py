@@ -1,0 +1,63 @@
+"""What a write did and how long each step took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, get_args
+
+from retold.util import Timer
+
+WriteStage = Literal[
+    "permission",
+    "evidence",
+    "entities",
+    "embed",
+    "dedup_search",
+    "judge",
+    "supersession",
+    "persistence",
+    "event_log",
+    "transaction",
+    "index_update",
+]
+WRITE_STAGES: tuple[WriteStage, ...] = get_args(WriteStage)
+AFTER_EVENT: tuple[WriteStage, ...] = ("event_log", "transaction", "index_update")
+"""Stages an event cannot time because they end after it was written."""
+
+
+class WriteTrace:
+    """The stages and notes of one write; the only mutable object of a write."""
+
+    def __init__(self, timer: Timer | None = None) -> None:
+        """Start the clock."""
+        self._timer = timer or Timer()
+        self.notes: list[str] = []
+
+    @contextmanager
+    def stage(self, name: WriteStage) -> Iterator[None]:
+        """Time a stage; entering one again adds to it."""
+        with self._timer.stage(name):
+            yield
+
+    def note(self, text: str) -> None:
+        """Add a note once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def event_timings(self) -> dict[str, object]:
+        """Return the completed stages and the names of those still to come."""
+        done = {name: round(ms, 3) for name, ms in self._timer.stages.items()}
+        pending = [name for name in AFTER_EVENT if name not in done]
+        return {"timings_ms": done, "timings_pending": pending}
+
+    def timings_ms(self) -> dict[str, float]:
+        """Return every stage of LLD 8.1, 0.0 for one that did not run, and the total."""
+        stages: dict[str, float] = {
+            name: self._timer.stages.get(name, 0.0) for name in WRITE_STAGES
+        }
+        return {**stages, "total": self._timer.total_ms()}
+
+    def note_text(self) -> str | None:
+        """Return the notes in one line; None when there are none."""
+        return "; ".join(self.notes) or None

@@ -1,0 +1,149 @@
+"""Source ranks, first status, expiry, authority and reinforcement; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from retold.config import IngestionConfig, PolicyConfig
+from retold.models import MemoryType, Record, RecordStatus, SourceKind
+
+INITIAL_CONFIDENCE: Mapping[SourceKind, float] = {
+    "user_statement": 0.95,
+    "system": 0.9,
+    "tool_result": 0.85,
+    "session_summary": 0.8,
+    "agent_inference": 0.6,
+}
+"""LLD 6.2; kept for audit, never a ranking signal."""
+
+MAX_CONFIDENCE = 0.99
+CONFIDENCE_STEP = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What authority compares, for a claim that is not stored yet or for a stored one."""
+
+    source_kind: SourceKind
+    event_at: datetime
+    created_at: datetime
+
+    @classmethod
+    def of(cls, record: Record) -> Standing:
+        """Return the standing of a stored record."""
+        return cls(record.source_kind, record.event_at, record.created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A later sighting of a claim that is already stored.
+
+    ``counted`` says whether it counts towards confirmation: a located, supported quote of a user
+    or tool turn, or a host source, that has not been counted for this record before.
+    """
+
+    source_kind: SourceKind
+    source_ref: str | None
+    evidence: str | None = field(repr=False)
+    counted: bool
+
+
+def rank(source_kind: SourceKind, policy: PolicyConfig) -> int:
+    """Return the authority of a source kind; higher wins."""
+    return policy.source_rank.of(source_kind)
+
+
+def has_authority(new: Standing, old: Standing, policy: PolicyConfig) -> bool:
+    """Return whether ``new`` may replace ``old``: by rank, then event time, then arrival."""
+    new_rank, old_rank = rank(new.source_kind, policy), rank(old.source_kind, policy)
+    if new_rank != old_rank:
+        return new_rank > old_rank
+    if new.event_at != old.event_at:
+        return new.event_at > old.event_at
+    return new.created_at >= old.created_at
+
+
+def authority_key(record: Record, policy: PolicyConfig) -> tuple[int, datetime, datetime, int]:
+    """Return a sort key; the greatest key is the authority incumbent."""
+    return (
+        rank(record.source_kind, policy),
+        record.event_at,
+        record.created_at,
+        record.seq,
+    )
+
+
+def initial_status(source_kind: SourceKind, type_: MemoryType) -> RecordStatus:
+    """Return the first status. Instructions that a tool returned start provisional."""
+    if source_kind == "agent_inference":
+        return "provisional"
+    if source_kind == "tool_result" and type_ == "procedural":
+        return "provisional"
+    return "confirmed"
+
+
+def initial_expiry(
+    source_kind: SourceKind, status: RecordStatus, now: datetime, cfg: IngestionConfig
+) -> datetime | None:
+    """Return when an unconfirmed or generated record leaves retrieval; None means never."""
+    if status == "provisional":
+        return now + timedelta(days=cfg.provisional_ttl_days)
+    if source_kind == "session_summary":
+        return now + timedelta(days=cfg.summary_ttl_days)
+    return None
+
+
+def temporary_expiry(
+    valid_until: datetime | None, now: datetime, cfg: IngestionConfig
+) -> datetime:
+    """Return when a statement that ends by itself leaves retrieval: its own end, else the TTL."""
+    return valid_until or now + timedelta(days=cfg.provisional_ttl_days)
+
+
+def reinforced(
+    record: Record,
+    observation: Observation,
+    now: datetime,
+    *,
+    cfg: IngestionConfig,
+    policy: PolicyConfig,
+    may_promote: bool = True,
+) -> Record:
+    """Return the record after a counted observation (LLD 6.4).
+
+    A higher-ranked source replaces the provenance; one that starts confirmed promotes at once and
+    clears the expiry. ``may_promote`` False keeps a provisional conflict provisional.
+    """
+    if not observation.counted:
+        return record
+    after = replace(
+        record,
+        reinforcements=record.reinforcements + 1,
+        last_reinforced_at=now,
+        confidence=min(MAX_CONFIDENCE, record.confidence + CONFIDENCE_STEP),
+    )
+    upgraded = rank(observation.source_kind, policy) > rank(record.source_kind, policy)
+    if upgraded:
+        after = replace(
+            after,
+            source_kind=observation.source_kind,
+            source_ref=observation.source_ref,
+            evidence=observation.evidence,
+        )
+    if record.status != "provisional":
+        return after
+    starts_confirmed = initial_status(observation.source_kind, record.type) == "confirmed"
+    enough = after.reinforcements >= cfg.reinforcements_to_confirm
+    from_tool = record.type == "procedural" and after.source_kind == "tool_result"
+    if may_promote and ((upgraded and starts_confirmed) or (enough and not from_tool)):
+        return confirmed(after)
+    return replace(after, expires_at=now + timedelta(days=cfg.provisional_ttl_days))
+
+
+def confirmed(record: Record) -> Record:
+    """Return the record confirmed; a provisional expiry goes, a stated end stays."""
+    return replace(
+        record, status="confirmed", expires_at=record.valid_until if record.temporary else None
+    )

@@ -1,0 +1,125 @@
+"""The ports: what a test or an integrator may replace, with the contract each must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.models import Principal, RewriteResult, Verdict
+
+Vectors = npt.NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turn text into vectors. Safe to call from several threads.
+
+    ``name``, ``version`` and ``dims`` are the identity that the store remembers; they are known
+    before the model is loaded. Raises EmbeddingError when the model fails, RetoldSetupError when
+    it is not installed.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Name the weights and the preprocessing."""
+        ...
+
+    @property
+    def dims(self) -> int:
+        """Return the width of every vector."""
+        ...
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether the next call runs without loading anything."""
+        ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return (len(texts), dims) float32 rows of unit length, in the order of ``texts``."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return (len(texts), dims) float32 rows of unit length, in the order of ``texts``."""
+        ...
+
+
+@runtime_checkable
+class EquivalenceJudge(Protocol):
+    """Compare two claims, and a quote with a claim. Deterministic; safe across threads."""
+
+    @property
+    def name(self) -> str:
+        """Name the judge and its version; kept beside every score it gives."""
+        ...
+
+    def judge(self, a: str, b: str) -> Verdict:
+        """Compare the older claim ``a`` with the newer ``b``."""
+        ...
+
+    def support(self, quote: str, claim: str, *, names: Sequence[str] = ()) -> Verdict | None:
+        """Say how far the quote supports the claim; ``Verdict.entails`` carries the score.
+
+        ``names`` are the principal's names, folded with the first person to one token. None
+        means the pair cannot be scored, for example across scripts.
+        """
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Score documents against one query."""
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+        ...
+
+    def score(self, query: str, docs: Sequence[str]) -> Sequence[float]:
+        """Return one score in [0, 1] per document, in order; higher is better."""
+        ...
+
+
+@runtime_checkable
+class QueryRewriter(Protocol):
+    """Turn raw queries into standalone ones; sees queries and context, never candidates."""
+
+    def rewrite(self, queries: Sequence[str], context: str | None) -> RewriteResult:
+        """Return as many queries as were given. Raises TimeoutError or RewriteError."""
+        ...
+
+
+@runtime_checkable
+class JobQueue(Protocol):
+    """Ring the doorbell of the background workers; the store holds the to-do list."""
+
+    def request_extraction(self, session_id: str) -> None:
+        """Announce that a session waits for extraction. Never raises and never blocks long."""
+        ...
+
+
+@runtime_checkable
+class RecordActivator(Protocol):
+    """Decide whether a written record may become ambient. Never raises."""
+
+    def activate_written(
+        self, principal: Principal, record_id: str, *, actor: str
+    ) -> tuple[Literal["conditional", "ambient"], str | None]:
+        """Return the activation after the decision and its reason."""
+        ...
+
+
+@runtime_checkable
+class ContentPolicy(Protocol):
+    """Redact or refuse text before it is stored, logged or queued anywhere."""
+
+    def apply(self, text: str, *, where: Literal["turn", "write", "query"]) -> str:
+        """Return the text to keep. Raises InvalidInput, naming only a class, to refuse it."""
+        ...

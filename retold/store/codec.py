@@ -1,0 +1,63 @@
+"""Moments and JSON as SQLite holds them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from retold.errors import InvalidInput
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def require_aware(moment: datetime) -> datetime:
+    """Return the moment in UTC. Raises InvalidInput for a naive one."""
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{moment.isoformat()} has no UTC offset; write {moment.isoformat()}+00:00 or the like"
+        )
+    return moment.astimezone(UTC)
+
+
+def to_text(moment: datetime) -> str:
+    """Return fixed-width UTC text with microseconds, so that text order is time order."""
+    return require_aware(moment).isoformat(timespec="microseconds")
+
+
+def to_text_or_none(moment: datetime | None) -> str | None:
+    """Return ``to_text``, or None for None."""
+    return None if moment is None else to_text(moment)
+
+
+def to_us(moment: datetime) -> int:
+    """Return whole microseconds since the Unix epoch."""
+    return (require_aware(moment) - _EPOCH) // _MICROSECOND
+
+
+def to_us_or_none(moment: datetime | None) -> int | None:
+    """Return ``to_us``, or None for None."""
+    return None if moment is None else to_us(moment)
+
+
+def from_text(text: str) -> datetime:
+    """Read what ``to_text`` wrote. Raises InvalidInput when the text carries no offset."""
+    return require_aware(datetime.fromisoformat(text))
+
+
+def from_text_or_none(text: str | None) -> datetime | None:
+    """Return ``from_text``, or None for None."""
+    return None if text is None else from_text(text)
+
+
+def from_us(microseconds: int) -> datetime:
+    """Return the moment that ``to_us`` counted."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def to_json(value: Any) -> str:
+    """Return compact JSON with sorted keys; NaN and infinities are refused."""
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )

@@ -1,0 +1,156 @@
+"""Open connections to the store file, one named function per setting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import apsw
+
+from retold.errors import (
+    ForeignFile,
+    RetoldError,
+    RetoldSetupError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreUnavailable,
+)
+
+WAL_SIZE_LIMIT_BYTES = 64 << 20
+REQUIRED_FEATURES = ("ENABLE_FTS5", "ENABLE_CARRAY")
+
+
+def check_driver() -> None:
+    """Raise RetoldSetupError when apsw's SQLite lacks what the store needs."""
+    missing = [name for name in REQUIRED_FEATURES if name not in apsw.compile_options]
+    if missing:
+        raise RetoldSetupError(
+            f"apsw {apsw.apsw_version()} was built without {', '.join(missing)}; "
+            "install the wheel from PyPI with `pip install --force-reinstall apsw`"
+        )
+
+
+def open_writer(
+    path: Path, busy_timeout_seconds: float, *, create: bool, vfs: str | None = None
+) -> apsw.Connection:
+    """Open a read-write connection; a missing file is made only when ``create``.
+
+    ``vfs`` names a registered apsw VFS; None is the operating system's own.
+    """
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    connection = _open(path, flags, vfs)
+    wait_for_locks(connection, busy_timeout_seconds)
+    take_write_lock_at_begin(connection)
+    refuse_tricks(connection)
+    return connection
+
+
+def open_reader(
+    path: Path, busy_timeout_seconds: float, *, vfs: str | None = None
+) -> apsw.Connection:
+    """Open a read-only connection; a write through it fails inside SQLite."""
+    connection = _open(path, apsw.SQLITE_OPEN_READONLY, vfs)
+    wait_for_locks(connection, busy_timeout_seconds)
+    refuse_tricks(connection)
+    return connection
+
+
+def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:
+    with translated(path):
+        uri = "file:" + quote(os.fspath(path.absolute()))
+        return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs)
+
+
+def wait_for_locks(connection: apsw.Connection, seconds: float) -> None:
+    """Queue behind another writer for as long as the configuration allows."""
+    connection.set_busy_timeout(int(seconds * 1000))
+
+
+def take_write_lock_at_begin(connection: apsw.Connection) -> None:
+    """Begin IMMEDIATE: a deferred read-then-write fails at once however long the timeout is."""
+    connection.transaction_mode = "IMMEDIATE"
+
+
+def refuse_tricks(connection: apsw.Connection) -> None:
+    """Forbid shadow-table writes, functions in schemas and double-quoted strings as literals."""
+    for option, value in (
+        (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+        (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        (apsw.SQLITE_DBCONFIG_DQS_DML, 0),
+        (apsw.SQLITE_DBCONFIG_DQS_DDL, 0),
+    ):
+        connection.config(option, value)
+
+
+def write_ahead(connection: apsw.Connection) -> None:
+    """Use the WAL, so that readers and one writer do not wait for each other."""
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("journal_size_limit", WAL_SIZE_LIMIT_BYTES)
+
+
+def sync_every_commit(connection: apsw.Connection) -> None:
+    """Make an acknowledged write survive power loss."""
+    connection.pragma("synchronous", "full")
+
+
+def sync_at_checkpoints(connection: apsw.Connection) -> None:
+    """Give up the last log rows on power loss in exchange for a commit without fsync."""
+    connection.pragma("synchronous", "normal")
+
+
+def enforce_references(connection: apsw.Connection) -> None:
+    """Check foreign keys; the setting is per connection."""
+    connection.pragma("foreign_keys", 1)
+
+
+def overwrite_deleted(connection: apsw.Connection) -> None:
+    """Zero freed bytes; apsw's SQLite does not by default, and the setting is per connection."""
+    connection.pragma("secure_delete", 1)
+
+
+def prepare_writer(connection: apsw.Connection) -> None:
+    """Apply every setting a connection needs that writes records."""
+    write_ahead(connection)
+    sync_every_commit(connection)
+    enforce_references(connection)
+    overwrite_deleted(connection)
+
+
+_TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
+    (apsw.BusyError, StoreBusy, "another writer held the lock for too long; try again"),
+    (apsw.LockedError, StoreBusy, "another statement holds the table; try again"),
+    (apsw.NotADBError, ForeignFile, "the file is not a Retold store"),
+    (apsw.CorruptError, StoreCorrupt, "the file is damaged; restore a snapshot"),
+    (apsw.FormatError, StoreCorrupt, "the file has an unknown format"),
+    (apsw.FullError, StoreUnavailable, "the disk is full; free space and try again"),
+    (apsw.ReadOnlyError, StoreUnavailable, "the file is read-only; check its permissions"),
+    (apsw.CantOpenError, StoreUnavailable, "the file cannot be opened; check path and permissions"),
+    (apsw.PermissionsError, StoreUnavailable, "access was refused; check the file's permissions"),
+    (apsw.IOError, StoreUnavailable, "reading or writing the file failed; check the disk"),
+    (apsw.NoMemError, StoreUnavailable, "SQLite ran out of memory"),
+    (apsw.ConnectionClosedError, StoreUnavailable, "the store is closed"),
+    (apsw.InterruptError, StoreUnavailable, "the statement was interrupted"),
+)
+"""Driver error, our error and what the reader can do; anything else becomes StoreError."""
+
+
+def translate(error: apsw.Error, path: Path | None = None) -> RetoldError:
+    """Return our error for a driver error; the driver's text never carries content."""
+    for driver, ours, advice in _TRANSLATIONS:
+        if isinstance(error, driver):
+            return ours(f"{path}: {advice}" if path is not None else advice)
+    place = f"{path}: " if path is not None else ""
+    return StoreError(f"{place}SQLite refused the statement ({type(error).__name__})")
+
+
+@contextmanager
+def translated(path: Path | None = None) -> Iterator[None]:
+    """Turn apsw errors raised inside into ours, with the driver error as the cause."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate(error, path) from error

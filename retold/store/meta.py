@@ -1,0 +1,112 @@
+"""Single values: counters, identity of the store and of its vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from retold.errors import StoreCorrupt
+from retold.store.queries import load_queries
+
+if TYPE_CHECKING:
+    from retold.store.transaction import Transaction
+
+QUERIES = load_queries("meta")
+
+
+class Clocks(NamedTuple):
+    """What a projection compares before it calls itself current."""
+
+    records_version: int
+    store_epoch: str
+    embedding_generation: int
+
+
+class EmbeddingIdentity(NamedTuple):
+    """Whose vectors the store holds."""
+
+    model: str
+    version: str
+    dims: int
+
+    def __str__(self) -> str:
+        return f"{self.model} (version {self.version}, {self.dims} dims)"
+
+
+class MetaRepository:
+    """Typed access to ``store_meta``."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def get_text(self, key: str) -> str | None:
+        """Return a text value; None when the key is absent."""
+        value = self._get(key)
+        return None if value is None else str(value)
+
+    def get_int(self, key: str) -> int | None:
+        """Return an integer value; None when the key is absent. Raises StoreCorrupt otherwise."""
+        value = self._get(key)
+        if value is not None and not isinstance(value, int):
+            raise StoreCorrupt(f"store_meta {key!r} is not an integer")
+        return value
+
+    def set_text(self, key: str, value: str) -> None:
+        """Store or replace a text value."""
+        self._tx.run(QUERIES["set"], {"key": key, "value": value})
+
+    def set_int(self, key: str, value: int) -> None:
+        """Store or replace an integer value."""
+        self._tx.run(QUERIES["set"], {"key": key, "value": value})
+
+    def clocks(self) -> Clocks:
+        """Return the three counters in one read."""
+        row = self._tx.one(QUERIES["clocks"])
+        if row is None or None in row:
+            raise StoreCorrupt("store_meta lacks its counters; restore a snapshot")
+        return Clocks(int(row[0]), str(row[1]), int(row[2]))
+
+    def records_version(self) -> int:
+        """Return the version of the last committed change that indexes must see."""
+        return self.clocks().records_version
+
+    def store_epoch(self) -> str:
+        """Return the epoch; it changes when the whole file was replaced."""
+        return self.clocks().store_epoch
+
+    def embedding_generation(self) -> int:
+        """Return the generation; it changes when all vectors were replaced."""
+        return self.clocks().embedding_generation
+
+    def next_records_version(self) -> int:
+        """Allocate the next version; call it through ``Transaction.version`` only."""
+        row = self._tx.one(QUERIES["next_records_version"])
+        if row is None:
+            raise StoreCorrupt("store_meta lacks records_version; restore a snapshot")
+        return int(row[0])
+
+    def embedding_identity(self) -> EmbeddingIdentity | None:
+        """Return whose vectors the store holds; None before the first embedding profile."""
+        model = self.get_text("embedding_model")
+        version = self.get_text("embedding_version")
+        dims = self.get_int("embedding_dims")
+        if model is None or version is None or dims is None:
+            return None
+        return EmbeddingIdentity(model, version, dims)
+
+    def set_embedding_identity(self, identity: EmbeddingIdentity) -> None:
+        """Remember whose vectors the store holds from now on."""
+        self.set_text("embedding_model", identity.model)
+        self.set_text("embedding_version", identity.version)
+        self.set_int("embedding_dims", identity.dims)
+
+    def profile(self) -> str | None:
+        """Return the profile the store was made with; None when a configuration was given."""
+        return self.get_text("profile")
+
+    def row_counts(self) -> dict[str, int]:
+        """Return the number of rows of every table, by name; for status and for tests."""
+        return {str(name): int(count) for name, count in self._tx.run(QUERIES["row_counts"])}
+
+    def _get(self, key: str) -> object:
+        row = self._tx.one(QUERIES["get"], {"key": key})
+        return None if row is None else row[0]

@@ -1,0 +1,365 @@
+"""Memories and their disagreements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from retold.errors import NotFound
+from retold.models import (
+    RECORD_STATUSES,
+    Conflict,
+    MemoryType,
+    Record,
+    RecordStatus,
+    Scope,
+    SourceKind,
+)
+from retold.store.codec import (
+    from_text,
+    from_text_or_none,
+    to_json,
+    to_text,
+    to_text_or_none,
+    to_us,
+    to_us_or_none,
+)
+from retold.store.queries import load_queries
+
+if TYPE_CHECKING:
+    from retold.store.transaction import Transaction
+
+QUERIES = load_queries("records")
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """What a writer decides about a row; the store adds keys, moments and counters."""
+
+    type: MemoryType
+    content: str = field(repr=False)
+    scope: Scope
+    subject_entity_id: str | None
+    attribute: str | None
+    attribute_derived: bool
+    source_kind: SourceKind
+    source_ref: str | None
+    creator_agent_id: str
+    evidence: str | None = field(repr=False)
+    event_at: datetime
+    expires_at: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    review_at: datetime | None
+    confidence: float
+    status: RecordStatus
+    supersedes_id: str | None
+    version: int
+    temporary: bool
+    token_count: int
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRow:
+    """A disagreement with what a caller needs to decide whether the other side may be seen."""
+
+    conflict: Conflict
+    record_seq: int
+    other_seq: int
+    other_status: RecordStatus
+    other_scope_code: int
+
+
+def subject_of(entity_id: str | None, attribute: str | None) -> str | None:
+    """Return the display value ``<entity id>/<attribute>``; ``-`` stands for no attribute."""
+    return None if entity_id is None else f"{entity_id}/{attribute or '-'}"
+
+
+class RecordRepository:
+    """Rows of ``records`` and ``record_conflicts``."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def get(self, record_id: str) -> Record | None:
+        """Return a record by public id; None when there is none."""
+        return self.by_ids([record_id]).get(record_id)
+
+    def require(self, record_id: str) -> Record:
+        """Return a record by public id. Raises NotFound."""
+        record = self.get(record_id)
+        if record is None:
+            raise NotFound(f"no record {record_id!r}")
+        return record
+
+    def by_ids(self, record_ids: Iterable[str]) -> dict[str, Record]:
+        """Return those records that exist, keyed by public id, in the order asked."""
+        wanted = list(dict.fromkeys(record_ids))
+        seqs = dict(self._tx.run(QUERIES["seqs_by_ids"], {"ids": to_json(wanted)}))
+        records = self.by_seqs(seqs.values())
+        return {id_: records[seqs[id_]] for id_ in wanted if id_ in seqs}
+
+    def by_seqs(self, seqs: Iterable[int]) -> dict[int, Record]:
+        """Return those records that exist, keyed by integer key, in the order asked."""
+        wanted = list(dict.fromkeys(int(seq) for seq in seqs))
+        if not wanted:
+            return {}
+        rows = {row[0]: row for row in self._tx.run(QUERIES["by_seqs"], {"seqs": to_json(wanted)})}
+        return {seq: self._record(rows[seq]) for seq in wanted if seq in rows}
+
+    def insert(self, new: NewRecord) -> Record:
+        """Store a new row under the transaction's version and return it. Links come separately."""
+        now = self._tx.now
+        closed_at = now if new.status in ("superseded", "expired", "deleted") else None
+        row = self._tx.one(
+            QUERIES["insert"],
+            {
+                "id": self._tx.new_id(),
+                "type": new.type,
+                "version": new.version,
+                "content": new.content,
+                "subject": subject_of(new.subject_entity_id, new.attribute),
+                "subject_entity_id": new.subject_entity_id,
+                "attribute": new.attribute,
+                "attribute_derived": int(new.attribute_derived),
+                "scope_code": self._tx.scopes.require(new.scope),
+                "source_kind": new.source_kind,
+                "source_ref": new.source_ref,
+                "creator_agent_id": new.creator_agent_id,
+                "evidence": new.evidence,
+                "created_at": to_text(now),
+                "created_us": to_us(now),
+                "event_at": to_text(new.event_at),
+                "event_us": to_us(new.event_at),
+                "expires_at": to_text_or_none(new.expires_at),
+                "expires_us": to_us_or_none(new.expires_at),
+                "valid_from": to_text_or_none(new.valid_from),
+                "valid_from_us": to_us_or_none(new.valid_from),
+                "valid_until": to_text_or_none(new.valid_until),
+                "valid_until_us": to_us_or_none(new.valid_until),
+                "review_at": to_text_or_none(new.review_at),
+                "closed_at": to_text_or_none(closed_at),
+                "closed_us": to_us_or_none(closed_at),
+                "confidence": new.confidence,
+                "status": new.status,
+                "supersedes_id": new.supersedes_id,
+                "temporary": int(new.temporary),
+                "token_count": new.token_count,
+                "index_version": self._tx.version(),
+                "tags": to_json(list(new.tags)),
+            },
+        )
+        assert row is not None  # noqa: S101  # `returning` yields the row it inserted
+        return self.by_seqs([row[0]])[row[0]]
+
+    def update(self, record: Record) -> Record:
+        """Store the changeable fields of ``record`` and return it with the new revision.
+
+        ``closed_at`` follows the status: set when the row leaves the active ones, kept afterwards.
+        The index version moves only when something the indexes see has changed.
+        """
+        before = self.by_seqs([record.seq])[record.seq]
+        closed_at = None if record.is_active else before.closed_at or self._tx.now
+        seen = ("status", "expires_at", "subject", "subject_entity_id", "attribute", "source_kind")
+        moved = any(getattr(before, name) != getattr(record, name) for name in seen)
+        self._tx.run(
+            QUERIES["update"],
+            {
+                "seq": record.seq,
+                "index_version": self._tx.version() if moved else before.index_version,
+                "status": record.status,
+                "source_kind": record.source_kind,
+                "source_ref": record.source_ref,
+                "evidence": record.evidence,
+                "confidence": record.confidence,
+                "expires_at": to_text_or_none(record.expires_at),
+                "expires_us": to_us_or_none(record.expires_at),
+                "closed_at": to_text_or_none(closed_at),
+                "closed_us": to_us_or_none(closed_at),
+                "reinforcements": record.reinforcements,
+                "last_reinforced_at": to_text_or_none(record.last_reinforced_at),
+                "activation": record.activation,
+                "category": record.category,
+                "subject": subject_of(record.subject_entity_id, record.attribute),
+                "subject_entity_id": record.subject_entity_id,
+                "attribute": record.attribute,
+                "attribute_derived": int(record.attribute_derived),
+            },
+        )
+        return self.by_seqs([record.seq])[record.seq]
+
+    def list_subject(
+        self, scope_codes: Sequence[int], type_: MemoryType, entity_id: str
+    ) -> list[Record]:
+        """Return active, unexpired records about an entity, most recently reinforced first."""
+        bindings = self._subject_bindings(scope_codes, type_, entity_id)
+        seqs = [row[0] for row in self._tx.run(QUERIES["subject_scan"], bindings)]
+        return list(self.by_seqs(seqs).values())
+
+    def nearby_version(self, scope_codes: Sequence[int], type_: MemoryType) -> int:
+        """Return the newest index version among rows of a type in some scopes; 0 for none."""
+        bindings = {"scope_codes": to_json(list(scope_codes)), "type": type_}
+        row = self._tx.one(QUERIES["nearby_version"], bindings)
+        return 0 if row is None else int(row[0])
+
+    def get_live_by_source_ref(self, source_ref: str, source_kind: SourceKind) -> Record | None:
+        """Return the live record of one source, such as a session's summary."""
+        bindings = {"source_ref": source_ref, "source_kind": source_kind}
+        row = self._tx.one(QUERIES["live_by_source_ref"], bindings)
+        return None if row is None else self.by_seqs([row[0]])[row[0]]
+
+    def insert_conflict(
+        self, record: Record, other: Record, *, kind: str, rule: str, score: float | None
+    ) -> None:
+        """Note a disagreement in both directions."""
+        for one, two in ((record, other), (other, record)):
+            self._tx.run(
+                QUERIES["insert_conflict"],
+                {
+                    "record_seq": one.seq,
+                    "other_seq": two.seq,
+                    "kind": kind,
+                    "rule": rule,
+                    "score": score,
+                    "noted_at": to_text(self._tx.now),
+                },
+            )
+
+    def conflicts_of(self, seqs: Iterable[int]) -> list[ConflictRow]:
+        """Return the disagreements of some rows, in the order they were noted."""
+        wanted = to_json([int(seq) for seq in seqs])
+        return [
+            ConflictRow(
+                Conflict(row[1], row[2], row[3], row[4], row[5], from_text(row[6])),
+                record_seq=row[0],
+                other_seq=row[7],
+                other_status=row[8],
+                other_scope_code=row[9],
+            )
+            for row in self._tx.run(QUERIES["conflicts_of"], {"seqs": wanted})
+        ]
+
+    def lineage(self, record: Record) -> list[Record]:
+        """Return the rows this one replaced and those that replaced it, oldest first."""
+        found: dict[int, Record] = {}
+        todo = [record]
+        while todo:
+            current = todo.pop()
+            if current.seq in found:
+                continue
+            found[current.seq] = current
+            if current.supersedes_id is not None:
+                todo.append(self.require(current.supersedes_id))
+            rows = self._tx.run(QUERIES["superseders_of"], {"seq": current.seq})
+            todo.extend(self.by_seqs([row[0] for row in rows]).values())
+        return [found[seq] for seq in sorted(found)]
+
+    def list_page(
+        self,
+        scope_codes: Sequence[int],
+        *,
+        types: Sequence[MemoryType] | None,
+        statuses: Sequence[RecordStatus],
+        after_seq: int | None,
+        limit: int,
+    ) -> list[Record]:
+        """Return one page, newest first, of rows older than ``after_seq``."""
+        seqs = self._tx.run(
+            QUERIES["page"],
+            {
+                "scope_codes": to_json(list(scope_codes)),
+                "types": None if types is None else to_json(list(types)),
+                "statuses": to_json(list(statuses)),
+                "after_seq": after_seq,
+                "limit": limit,
+            },
+        )
+        return list(self.by_seqs([row[0] for row in seqs]).values())
+
+    def count_by_status(self, scope_codes: Sequence[int]) -> dict[RecordStatus, int]:
+        """Return how many rows of some scopes have each status; zeros included."""
+        counted = dict(
+            self._tx.run(QUERIES["count_by_status"], {"scope_codes": to_json(list(scope_codes))})
+        )
+        return {status: int(counted.get(status, 0)) for status in RECORD_STATUSES}
+
+    def list_linked_to(self, entity_id: str) -> list[Record]:
+        """Return every record linked to or about an entity, oldest first."""
+        rows = self._tx.run(QUERIES["linked_to"], {"entity_id": entity_id})
+        return list(self.by_seqs([row[0] for row in rows]).values())
+
+    def seqs_at(
+        self,
+        which: str,
+        at: datetime,
+        scope_codes: Sequence[int],
+        *,
+        types: Sequence[MemoryType] | None,
+        since: datetime | None,
+        until: datetime | None,
+    ) -> list[int]:
+        """Return the rows eligible at a past moment; ``which`` is ``known_at`` or ``as_of``."""
+        rows = self._tx.run(
+            QUERIES[which],
+            {
+                "at_us": to_us(at),
+                "scope_codes": to_json(list(scope_codes)),
+                "types": None if types is None else to_json(list(types)),
+                "since_us": to_us_or_none(since),
+                "until_us": to_us_or_none(until),
+            },
+        )
+        return [row[0] for row in rows]
+
+    def _subject_bindings(
+        self, scope_codes: Sequence[int], type_: MemoryType, entity_id: str
+    ) -> dict[str, Any]:
+        return {
+            "scope_codes": to_json(list(scope_codes)),
+            "type": type_,
+            "entity_id": entity_id,
+            "now_us": to_us(self._tx.now),
+        }
+
+    def _record(self, row: tuple[Any, ...]) -> Record:
+        return Record(
+            seq=row[0],
+            id=row[1],
+            type=row[2],
+            version=row[3],
+            revision=row[4],
+            content=row[5],
+            subject=row[6],
+            subject_entity_id=row[7],
+            attribute=row[8],
+            attribute_derived=bool(row[9]),
+            scope=self._tx.scopes.get(row[10]),
+            source_kind=row[11],
+            source_ref=row[12],
+            creator_agent_id=row[13],
+            evidence=row[14],
+            created_at=from_text(row[15]),
+            event_at=from_text(row[16]),
+            expires_at=from_text_or_none(row[17]),
+            valid_from=from_text_or_none(row[18]),
+            valid_until=from_text_or_none(row[19]),
+            review_at=from_text_or_none(row[20]),
+            review_flagged_at=from_text_or_none(row[21]),
+            closed_at=from_text_or_none(row[22]),
+            confidence=row[23],
+            status=row[24],
+            supersedes_id=row[25],
+            reinforcements=row[26],
+            last_reinforced_at=from_text_or_none(row[27]),
+            temporary=bool(row[28]),
+            activation=row[29],
+            category=row[30],
+            token_count=row[31],
+            index_version=row[32],
+            tags=tuple(json.loads(row[33])),
+            entity_ids=tuple(json.loads(row[34])),
+        )

@@ -1,0 +1,58 @@
+"""Scopes and the integer codes that rows carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from retold.errors import StoreCorrupt
+from retold.models import Scope
+from retold.store.codec import to_json
+from retold.store.queries import load_queries
+
+if TYPE_CHECKING:
+    from retold.store.transaction import Transaction
+
+QUERIES = load_queries("scopes")
+
+
+class ScopeRepository:
+    """Codes are never reused and never change, so one transaction may remember them."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._by_code: dict[int, Scope] = {}
+
+    def code(self, scope: Scope) -> int | None:
+        """Return the code; None when nothing was ever stored for the scope."""
+        row = self._tx.one(QUERIES["code"], {"kind": scope.kind, "id": scope.id})
+        return None if row is None else int(row[0])
+
+    def require(self, scope: Scope) -> int:
+        """Return the code, allocating one in a write transaction."""
+        code = self.code(scope)
+        if code is None:
+            self._tx.run(QUERIES["insert"], {"kind": scope.kind, "id": scope.id})
+            code = self.code(scope)
+        if code is None:
+            raise StoreCorrupt("a scope could not be stored")
+        return code
+
+    def get(self, code: int) -> Scope:
+        """Return the scope behind a code. Raises StoreCorrupt when there is none."""
+        if code not in self._by_code:
+            row = self._tx.one(QUERIES["get"], {"code": code})
+            if row is None:
+                raise StoreCorrupt(f"scope code {code} has no row")
+            self._by_code[code] = Scope(row[0], row[1])
+        return self._by_code[code]
+
+    def codes(self, scopes: Iterable[Scope]) -> dict[Scope, int]:
+        """Return the codes of those scopes that have one."""
+        wanted = to_json([[scope.kind, scope.id] for scope in scopes])
+        found = {}
+        for code, kind, scope_id in self._tx.run(QUERIES["codes"], {"scopes": wanted}):
+            scope = Scope(kind, scope_id)
+            found[scope] = code
+            self._by_code[code] = scope
+        return found

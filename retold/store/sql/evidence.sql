@@ -1,0 +1,52 @@
+-- name: insert
+-- One observation behind a record.
+insert into record_evidence (
+  record_seq, source_type, source_id, session_seq, locator, span_start, span_end, quote,
+  source_kind, score, judge, noted_at, counted, user_id
+) values (
+  :record_seq, :source_type, :source_id,
+  (select seq from sessions where id = :session_id), :locator, :span_start, :span_end, :quote,
+  :source_kind, :score, :judge, :noted_at, :counted, :user_id
+);
+
+-- name: list_for
+-- Observations of a record, oldest first.
+select source_type, source_id, locator, span_start, span_end, quote, source_kind, score, judge,
+  noted_at, counted, user_id
+from record_evidence
+where record_seq = :record_seq
+order by seq;
+
+-- name: count_counted_sources
+-- Independent sources that count towards confirmation.
+select count(*) from (
+  select distinct source_type, source_id
+  from record_evidence
+  where record_seq = :record_seq and counted = 1
+);
+
+-- name: has_source
+-- Whether a source already backs a record.
+select exists (
+  select 1 from record_evidence
+  where record_seq = :record_seq and source_type = :source_type and source_id = :source_id
+);
+
+-- name: suppress
+-- Remember spans of a forgotten record, so that a replay of the same words stays out.
+insert into suppressed_evidence (
+  session_seq, turn, span_start, span_end, record_seq, user_id, noted_at
+)
+select session_seq, locator, span_start, span_end, record_seq, user_id, :noted_at
+from record_evidence
+where record_seq = :record_seq and session_seq is not null and locator is not null
+  and span_start is not null;
+
+-- name: is_suppressed
+-- Whether a span of a turn overlaps one that backed a forgotten record.
+select exists (
+  select 1 from suppressed_evidence as s
+  join sessions on sessions.seq = s.session_seq
+  where sessions.id = :session_id and s.turn = :turn
+    and s.span_start < :span_end and s.span_end > :span_start
+);

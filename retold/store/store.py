@@ -1,0 +1,295 @@
+"""The store: connections and transactions on one SQLite file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import apsw
+
+from retold.errors import MigrationRequired, StoreBusy, StoreError, StoreUnavailable
+from retold.store import connection as opening
+from retold.store import migrations
+from retold.store.connection import translated
+from retold.store.transaction import CommitHook, Transaction
+from retold.util import Clock, IdSource, new_id, system_clock
+
+logger = logging.getLogger(__name__)
+
+MAX_READERS = 16
+"""Readers kept open at once; one store serves this many searching threads without waiting."""
+
+
+class Store:
+    """One open store file, for one process and any number of its threads.
+
+    A store is made by ``Store.open`` and belongs to the process that opened it: a fork must open
+    its own. Reads run on pooled read-only connections, writes one at a time on a single one.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_timeout_seconds: float,
+        clock: Clock,
+        id_source: IdSource,
+        read_only: bool,
+        vfs: str | None,
+    ) -> None:
+        """Keep the settings; ``Store.open`` connects."""
+        self.path = path
+        self.read_only = read_only
+        self._busy_timeout_seconds = busy_timeout_seconds
+        self._clock = clock
+        self._new_id = id_source
+        self._vfs = vfs
+        self._pid = os.getpid()
+        self._closed = False
+        self._writer: apsw.Connection | None = None
+        self._writer_lock = threading.Lock()
+        self._writing_thread: int | None = None
+        self._log_writer: apsw.Connection | None = None
+        self._log_lock = threading.Lock()
+        self._idle_readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
+        for _ in range(MAX_READERS):
+            self._idle_readers.put(None)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        busy_timeout_seconds: float = 30.0,
+        clock: Clock = system_clock,
+        id_source: IdSource = new_id,
+        create: bool = True,
+        migrate: bool = False,
+        read_only: bool = False,
+        allow_migration_issues: bool = False,
+        vfs: str | None = None,
+    ) -> Self:
+        """Open a store; make a missing file when ``create``.
+
+        ``read_only`` opens no writing connection and never creates. Raises ForeignFile,
+        SchemaTooNew, StoreCorrupt or StoreUnavailable, and MigrationRequired for an older schema
+        unless ``migrate``, or for unresolved migration issues unless ``allow_migration_issues``.
+        """
+        opening.check_driver()
+        store = cls(
+            Path(path),
+            busy_timeout_seconds=busy_timeout_seconds,
+            clock=clock,
+            id_source=id_source,
+            read_only=read_only,
+            vfs=vfs,
+        )
+        try:
+            store._connect(create=create and not read_only, migrate=migrate)
+            if not allow_migration_issues:
+                store._refuse_unresolved_issues()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({os.fspath(self.path)!r})"
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether ``close`` was called."""
+        return self._closed
+
+    def close(self) -> None:
+        """Close every connection. Calling it again does nothing; a fork's copy only forgets."""
+        self._closed = True
+        if os.getpid() != self._pid:
+            return
+        with suppress(queue.Empty):
+            while True:
+                reader = self._idle_readers.get_nowait()
+                if reader is not None:
+                    reader.close()
+        for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
+            with lock:
+                connection: apsw.Connection | None = getattr(self, name)
+                setattr(self, name, None)
+                if connection is not None:
+                    connection.close()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Yield one read-only snapshot; it begins with the first statement."""
+        self._require_usable()
+        try:
+            reader = self._idle_readers.get(timeout=self._busy_timeout_seconds)
+        except queue.Empty:
+            raise StoreBusy(f"all {MAX_READERS} readers are in use; try again") from None
+        try:
+            with translated(self.path):
+                if reader is None:
+                    reader = opening.open_reader(
+                        self.path, self._busy_timeout_seconds, vfs=self._vfs
+                    )
+                reader.execute("begin")
+                yield self._transaction(reader, writable=False)
+        finally:
+            self._return_reader(reader)
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """Yield a unit of work under the write lock: commit on exit, roll back on any exception.
+
+        Raises StoreBusy when the lock stays taken for ``busy_timeout_seconds``, and
+        MigrationRequired when another process changed the schema in the meantime.
+        """
+        self._require_usable()
+        if self._writing_thread == threading.get_ident():
+            raise StoreError("write transactions do not nest; pass the open one down")
+        if not self._writer_lock.acquire(timeout=self._busy_timeout_seconds):
+            raise StoreBusy("another thread held the write lock for too long; try again")
+        try:
+            self._writing_thread = threading.get_ident()
+            with translated(self.path):
+                tx = self._transaction(self._require_writer(), writable=True)
+                with _immediate(tx.connection):
+                    migrations.require_current(tx.connection)
+                    yield tx
+            hooks = tx.take_hooks()
+        finally:
+            self._writing_thread = None
+            self._writer_lock.release()
+        _run_hooks(hooks, tx.committed_version)
+
+    @contextmanager
+    def write_log(self, max_wait_ms: int) -> Iterator[Transaction]:
+        """Yield a unit of work for log rows on a connection of its own.
+
+        It waits at most ``max_wait_ms`` for the lock (StoreBusy) and syncs at checkpoints only.
+        """
+        self._require_usable()
+        if not self._log_lock.acquire(timeout=max_wait_ms / 1000):
+            raise StoreBusy("another thread is writing the search log")
+        try:
+            with translated(self.path):
+                if self._log_writer is None:
+                    self._log_writer = self._open_log_writer()
+                opening.wait_for_locks(self._log_writer, max_wait_ms / 1000)
+                tx = self._transaction(self._log_writer, writable=True)
+                with _immediate(tx.connection):
+                    migrations.require_current(tx.connection)
+                    yield tx
+        finally:
+            self._log_lock.release()
+
+    def _transaction(self, connection: apsw.Connection, *, writable: bool) -> Transaction:
+        return Transaction(
+            connection, now=self._clock(), new_id=self._new_id, writable=writable
+        )
+
+    def _connect(self, *, create: bool, migrate: bool) -> None:
+        if self.read_only:
+            with self.read() as tx:
+                migrations.require_current(tx.connection)
+            return
+        self._writer = opening.open_writer(
+            self.path, self._busy_timeout_seconds, create=create, vfs=self._vfs
+        )
+        with translated(self.path):
+            migrations.prepare_file(
+                self._writer,
+                path=self.path,
+                clock=self._clock,
+                id_source=self._new_id,
+                create=create,
+                migrate=migrate,
+            )
+            opening.prepare_writer(self._writer)
+
+    def _refuse_unresolved_issues(self) -> None:
+        with self.read() as tx:
+            count = migrations.count_unresolved(tx)
+        if count:
+            raise MigrationRequired(
+                f"{self.path}: {count} migrated records have no usable subject; "
+                "run `retold migrate` to list, expire or acknowledge them"
+            )
+
+    def _open_log_writer(self) -> apsw.Connection:
+        if self.read_only:
+            raise StoreUnavailable(f"{self.path} was opened read-only")
+        log_writer = opening.open_writer(
+            self.path, self._busy_timeout_seconds, create=False, vfs=self._vfs
+        )
+        opening.prepare_writer(log_writer)
+        opening.sync_at_checkpoints(log_writer)
+        return log_writer
+
+    def _require_writer(self) -> apsw.Connection:
+        if self.read_only:
+            raise StoreUnavailable(f"{self.path} was opened read-only")
+        if self._writer is None:
+            raise StoreUnavailable(f"{self.path}: the store is closed")
+        return self._writer
+
+    def _require_usable(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path}: the store is closed")
+        if os.getpid() != self._pid:
+            raise StoreUnavailable(
+                f"{self.path} was opened before a fork; open it again in this process"
+            )
+
+    def _return_reader(self, reader: apsw.Connection | None) -> None:
+        if reader is not None:
+            try:
+                if reader.in_transaction:
+                    reader.execute("rollback")
+            except apsw.Error:
+                reader.close(True)
+                reader = None
+        if self._closed and reader is not None:
+            reader.close(True)
+            reader = None
+        self._idle_readers.put(reader)
+
+
+@contextmanager
+def _immediate(connection: apsw.Connection) -> Iterator[None]:
+    """Hold the write lock: commit on exit, roll back on any exception, a failed commit included."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+def _run_hooks(hooks: tuple[CommitHook, ...], version: int) -> None:
+    """Run hooks in order. One that fails is logged: the next refresh heals the projection."""
+    for hook in hooks:
+        try:
+            hook(version)
+        except Exception:
+            logger.exception("a hook after commit failed", extra={"records_version": version})

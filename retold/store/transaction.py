@@ -1,0 +1,184 @@
+"""One transaction: its moment, its version and the repositories that work inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from retold.errors import StoreError
+from retold.util import IdSource
+
+if TYPE_CHECKING:
+    from retold.store.embeddings import EmbeddingRepository
+    from retold.store.entities import EntityRepository
+    from retold.store.events import EventRepository
+    from retold.store.evidence import EvidenceRepository
+    from retold.store.grants import GrantRepository
+    from retold.store.lexical import LexicalRepository
+    from retold.store.meta import MetaRepository
+    from retold.store.projection import ProjectionRepository
+    from retold.store.records import RecordRepository
+    from retold.store.scopes import ScopeRepository
+    from retold.store.search_log import SearchLogRepository
+    from retold.store.sessions import SessionRepository
+
+Bindings = Mapping[str, Any] | Sequence[Any]
+CommitHook = Callable[[int], None]
+
+
+class Transaction:
+    """A snapshot to read from or a unit of work to write in; made by ``Store`` only.
+
+    ``now`` was read once at the beginning, so everything written together carries one moment.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, *, now: datetime, new_id: IdSource, writable: bool
+    ) -> None:
+        """Wrap an open driver transaction."""
+        self.connection = connection
+        self.now = now
+        self.new_id = new_id
+        self.writable = writable
+        self._version = 0
+        self._hooks: list[CommitHook] = []
+
+    def run(self, sql: str, bindings: Bindings = ()) -> apsw.Cursor:
+        """Run one statement; the cursor yields tuples."""
+        return self.connection.execute(sql, bindings)
+
+    def one(self, sql: str, bindings: Bindings = ()) -> tuple[Any, ...] | None:
+        """Run one statement and return its first row, or None."""
+        cursor = self.connection.execute(sql, bindings)
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        cursor.close()
+        return row
+
+    def changes(self) -> int:
+        """Return how many rows the last statement changed."""
+        return self.connection.changes()
+
+    def version(self) -> int:
+        """Return the records version of this transaction, allocating it on first use.
+
+        Allocation happens under the write lock, so the order of versions is the order of commits.
+        """
+        if not self.writable:
+            raise StoreError("a read transaction has no version of its own")
+        if self._version == 0:
+            self._version = self.meta.next_records_version()
+        return self._version
+
+    @property
+    def committed_version(self) -> int:
+        """Return the allocated version; 0 when nothing that the indexes see has changed."""
+        return self._version
+
+    def on_commit(self, hook: CommitHook) -> None:
+        """Call ``hook`` with the committed version after COMMIT, in order; never after rollback."""
+        self._hooks.append(hook)
+
+    def take_hooks(self) -> tuple[CommitHook, ...]:
+        """Hand the hooks to the store, which runs them after COMMIT."""
+        hooks, self._hooks = tuple(self._hooks), []
+        return hooks
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo only what happened inside when it raises."""
+        kept = len(self._hooks)
+        try:
+            with self.connection:
+                yield
+        except BaseException:
+            del self._hooks[kept:]
+            raise
+
+    @cached_property
+    def meta(self) -> MetaRepository:
+        """Return counters, identities and other single values."""
+        from retold.store.meta import MetaRepository
+
+        return MetaRepository(self)
+
+    @cached_property
+    def scopes(self) -> ScopeRepository:
+        """Return scopes and their integer codes."""
+        from retold.store.scopes import ScopeRepository
+
+        return ScopeRepository(self)
+
+    @cached_property
+    def grants(self) -> GrantRepository:
+        """Return which agent may use which shared scope."""
+        from retold.store.grants import GrantRepository
+
+        return GrantRepository(self)
+
+    @cached_property
+    def entities(self) -> EntityRepository:
+        """Return entities, aliases and links."""
+        from retold.store.entities import EntityRepository
+
+        return EntityRepository(self)
+
+    @cached_property
+    def records(self) -> RecordRepository:
+        """Return memories and their conflicts."""
+        from retold.store.records import RecordRepository
+
+        return RecordRepository(self)
+
+    @cached_property
+    def evidence(self) -> EvidenceRepository:
+        """Return the observations behind records."""
+        from retold.store.evidence import EvidenceRepository
+
+        return EvidenceRepository(self)
+
+    @cached_property
+    def lexical(self) -> LexicalRepository:
+        """Return the full-text index."""
+        from retold.store.lexical import LexicalRepository
+
+        return LexicalRepository(self)
+
+    @cached_property
+    def embeddings(self) -> EmbeddingRepository:
+        """Return stored vectors."""
+        from retold.store.embeddings import EmbeddingRepository
+
+        return EmbeddingRepository(self)
+
+    @cached_property
+    def projection(self) -> ProjectionRepository:
+        """Return what the in-process index is made of."""
+        from retold.store.projection import ProjectionRepository
+
+        return ProjectionRepository(self)
+
+    @cached_property
+    def sessions(self) -> SessionRepository:
+        """Return conversations and turns."""
+        from retold.store.sessions import SessionRepository
+
+        return SessionRepository(self)
+
+    @cached_property
+    def events(self) -> EventRepository:
+        """Return the audit trail."""
+        from retold.store.events import EventRepository
+
+        return EventRepository(self)
+
+    @cached_property
+    def search_log(self) -> SearchLogRepository:
+        """Return logged searches."""
+        from retold.store.search_log import SearchLogRepository
+
+        return SearchLogRepository(self)

@@ -1,0 +1,80 @@
+"""Clock, ids and a stage timer; nothing else."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Protocol
+from uuid import UUID
+
+
+class Clock(Protocol):
+    """Tell the present moment as an aware UTC datetime."""
+
+    def __call__(self) -> datetime:
+        """Return now, in UTC."""
+        ...
+
+
+IdSource = Callable[[], str]
+
+
+def system_clock() -> datetime:
+    """Return the wall clock in UTC."""
+    return datetime.now(UTC)
+
+
+class _Uuid7Source:
+    """UUIDv7 whose 12 ``rand_a`` bits count within a millisecond (RFC 9562, method 1).
+
+    Ids of one process sort by creation even when the wall clock steps back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last_ms = 0
+        self._counter = 0
+
+    def __call__(self) -> str:
+        """Return a new id in the canonical text form."""
+        with self._lock:
+            now_ms = time.time_ns() // 1_000_000
+            if now_ms > self._last_ms:
+                self._last_ms, self._counter = now_ms, 0
+            elif self._counter == 0xFFF:
+                self._last_ms, self._counter = self._last_ms + 1, 0
+            else:
+                self._counter += 1
+            head = (self._last_ms << 16) | 0x7000 | self._counter
+        tail = (int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)) | (1 << 63)
+        return str(UUID(int=(head << 64) | tail))
+
+
+new_id: IdSource = _Uuid7Source()
+
+
+class Timer:
+    """Named stage durations in milliseconds, in the order the stages ran."""
+
+    def __init__(self, ticks: Callable[[], float] = time.perf_counter) -> None:
+        """Start now. ``ticks`` returns seconds and never goes back."""
+        self._ticks = ticks
+        self._start = ticks()
+        self.stages: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to ``name``, also when it raises."""
+        begun = self._ticks()
+        try:
+            yield
+        finally:
+            self.stages[name] = self.stages.get(name, 0.0) + (self._ticks() - begun) * 1000.0
+
+    def total_ms(self) -> float:
+        """Return milliseconds since the timer was made."""
+        return (self._ticks() - self._start) * 1000.0
