@@ -1,0 +1,320 @@
+"""Query terms of the lexical channel: what is searched, what counts as found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
+from typing import Final
+
+from retold.models import LexicalMatch, LexicalTerm
+from retold.retrieve.stopwords import ENGLISH_STOP_WORDS, UNSPACED_STOP_WORDS
+from retold.retrieve.words import (
+    Run,
+    Word,
+    fold_contraction,
+    split_query,
+    split_scripts,
+    strip_punctuation,
+)
+from retold.text import normalize_alias
+from retold.text.prepare import clean, is_alphabetic, run_grams, spell
+from retold.text.scripts import UNSPACED_RUN, clusters, script_of
+
+MAX_TERMS: Final = 64
+"""Terms of one query. FTS5 reads a whole posting list per term, so a pasted page would cost
+seconds, and its expression parser refuses deep trees; a question rarely has more than 20."""
+
+MAX_TERM_CHARS: Final = 300
+"""Characters of one term. Longer ones are encoded data rather than words; the longest paths and
+addresses that people search for fit."""
+
+MAX_ALIAS_NGRAMS: Final = 4096
+"""Alias candidates of one query: every n-gram of some 500 words or 370 unspaced characters."""
+
+MIN_RUN_NGRAM: Final = 2
+MAX_RUN_NGRAM: Final = 12
+
+_STOP_WORDS: Final = frozenset(map(clean, UNSPACED_STOP_WORDS))
+_LONGEST_STOP_WORD: Final = max(len(clusters(word)) for word in _STOP_WORDS)
+
+Tokenize = Callable[[str], Sequence[str]]
+"""FTS5's own `porter unicode61 remove_diacritics 2` on text that is already prepared; returns the
+tokens in order and must not prepare again."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One term of a query.
+
+    ``tokens`` must stand contiguously in one field for the term to count as found. ``phrases``
+    are prepared texts any of which makes FTS5 return a record; FTS5 tokenises them itself, because
+    stemming a stem again may change it. For a term of an unspaced script, ``runs`` are the token
+    sequences of the runs it comes from: found in full, they make it an identifier. ``alias_norm``
+    is the value as ``normalize_alias`` writes it.
+    """
+
+    value: str = field(repr=False)
+    tokens: tuple[str, ...] = field(repr=False)
+    phrases: tuple[str, ...] = field(repr=False)
+    is_identifier: bool = False
+    is_unspaced: bool = False
+    runs: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    alias_norm: str = field(default="", repr=False)
+
+
+def query_terms(query: str, tokenize: Tokenize) -> tuple[QueryTerm, ...]:
+    """Return the distinct terms of a query, at most ``MAX_TERMS``, in reading order.
+
+    Words are split at white space, then at unspaced scripts; contractions and possessives are
+    reduced; stop words and single Latin letters or digits are dropped. Unspaced runs give bigrams
+    of written characters, without those that consist of function words. Two terms with the same
+    tokens are one. Too many terms: identifiers stay first, then the earliest. Never raises, and is
+    empty when the query says nothing.
+    """
+    found: dict[tuple[str, ...], QueryTerm] = {}
+    for part in split_query(query):
+        if len(found) >= MAX_TERMS and (isinstance(part, Run) or not part.is_identifier):
+            continue
+        terms = _run_terms(part, tokenize) if isinstance(part, Run) else _word_terms(part, tokenize)
+        for term in terms:
+            known = found.get(term.tokens)
+            found[term.tokens] = _merged(known, term) if known else term
+    if len(found) <= MAX_TERMS:
+        return tuple(found.values())
+    order = list(found.values())
+    kept = sorted(range(len(order)), key=lambda i: (not order[i].is_identifier, i))[:MAX_TERMS]
+    return tuple(order[i] for i in sorted(kept))
+
+
+def _merged(known: QueryTerm, again: QueryTerm) -> QueryTerm:
+    return replace(
+        known,
+        phrases=tuple(dict.fromkeys(known.phrases + again.phrases)),
+        is_identifier=known.is_identifier or again.is_identifier,
+        runs=tuple(dict.fromkeys(known.runs + again.runs)),
+    )
+
+
+def _word_terms(word: Word, tokenize: Tokenize) -> Iterator[QueryTerm]:
+    text = _shortened(word.text)
+    if word.is_stop_word or not text or _says_too_little(text):
+        return
+    phrase = spell(text)
+    tokens = tuple(tokenize(phrase))
+    if tokens:
+        value = text if word.is_identifier else text.lower()
+        yield QueryTerm(
+            value,
+            tokens,
+            (phrase,),
+            is_identifier=word.is_identifier,
+            alias_norm=normalize_alias(text),
+        )
+
+
+def _says_too_little(text: str) -> bool:
+    return len(text) == 1 and (text.isdigit() or script_of(text) == "latin")
+
+
+def _shortened(text: str) -> str:
+    """Cut an overlong word back to its last whole part, ``""`` when it has one part only."""
+    if len(text) <= MAX_TERM_CHARS:
+        return text
+    end = MAX_TERM_CHARS
+    while end > 0 and text[end].isalnum():
+        end -= 1
+    return text[:end]
+
+
+def _run_terms(run: Run, tokenize: Tokenize) -> Iterator[QueryTerm]:
+    text = run.text[:MAX_TERM_CHARS]
+    units = clusters(text)
+    covered = _covered(units)
+    if all(covered):
+        return
+    runs = tuple(_run_tokens(core, tokenize) for core in _cores(units, covered))
+    pairs = [""] if len(units) == 1 else units[1:]
+    start = 0
+    for place, second in enumerate(pairs):
+        first = units[place]
+        if not (covered[place] and (not second or covered[place + 1])):
+            value = first + second
+            yield QueryTerm(
+                value,
+                _run_tokens(value, tokenize),
+                _run_phrases(text, start, first, value),
+                is_unspaced=True,
+                runs=runs,
+                alias_norm=normalize_alias(value),
+            )
+        start += len(first)
+
+
+def _run_tokens(run: str, tokenize: Tokenize) -> tuple[str, ...]:
+    return tuple(tokenize(_run_phrase(run)))
+
+
+def _run_phrase(run: str) -> str:
+    return spell(" ".join(run_grams(run)))
+
+
+def _run_phrases(text: str, start: int, first: str, value: str) -> tuple[str, ...]:
+    """Return what finds the pair ``value`` of ``text``, whose character ``first`` is at ``start``.
+
+    A pair of Thai characters is rarer than a bigram of letters and more common than a trigram;
+    trigrams rank best, so each pair brings those that begin in its first character.
+    """
+    if not is_alphabetic(value):
+        return (_run_phrase(value),) if len(value) != MIN_RUN_NGRAM else (spell(value),)
+    places = range(start, min(start + len(first), len(text) - 2))
+    return tuple(spell(text[i : i + 3]) for i in places) or (_run_phrase(value),)
+
+
+def _covered(units: Sequence[str]) -> list[bool]:
+    """Tell for each written character of a run whether a function word covers it."""
+    covered = [False] * len(units)
+    for start in range(len(units)):
+        for end in range(start + 1, min(start + _LONGEST_STOP_WORD, len(units)) + 1):
+            word = "".join(units[start:end])
+            if word in _STOP_WORDS and not (start == 0 and _is_postposition(word)):
+                covered[start:end] = [True] * (end - start)
+    return covered
+
+
+def _is_postposition(word: str) -> bool:
+    return len(word) == 1 and script_of(word) in ("kana", "hangul")
+
+
+def _cores(units: Sequence[str], covered: Sequence[bool]) -> tuple[str, ...]:
+    """Return what must be found in full for a run to identify: itself, or its core.
+
+    The core is the run without the function words at its ends. A core of one character takes a
+    neighbour along, since that may be half of its word. Nothing shorter than two characters
+    identifies.
+    """
+    inside = [place for place, is_covered in enumerate(covered) if not is_covered]
+    first, last = inside[0], inside[-1] + 1
+    spans = {(0, len(units)): None}
+    if last - first >= MIN_RUN_NGRAM:
+        spans[first, last] = None
+    else:
+        spans[first - 1, last] = None
+        spans[first, last + 1] = None
+    return tuple(
+        "".join(units[start:end])
+        for start, end in spans
+        if start >= 0 and end <= len(units) and end - start >= MIN_RUN_NGRAM
+    )
+
+
+def fts_match_expression(terms: Iterable[QueryTerm]) -> str | None:
+    """Return the FTS5 MATCH text that finds any of the terms, None when there is none.
+
+    Every phrase stands in double quotes with its own doubled, so that nothing in it is syntax.
+    """
+    phrases = dict.fromkeys(phrase for term in terms for phrase in term.phrases)
+    quoted = ('"' + phrase.replace('"', '""') + '"' for phrase in phrases)
+    return " OR ".join(quoted) or None
+
+
+def term_coverage(
+    terms: Sequence[QueryTerm],
+    field_tokens: Sequence[Sequence[str]],
+    alias_norms: Collection[str] = (),
+) -> LexicalMatch:
+    """Return which terms of one query a record holds.
+
+    ``field_tokens`` are the tokens of each indexed field's prepared text, in order; a term counts
+    when its tokens stand contiguously in one of them. ``alias_norms`` are the normalised aliases
+    that the query named: a term is flagged when it is one, or belongs to one whose words were all
+    found. ``total_terms`` counts the query's terms, found or not.
+    """
+    fields = [_joined(tokens) for tokens in field_tokens]
+    matched = [term for term in terms if _stands_in(term.tokens, fields)]
+    found = {term.alias_norm for term in matched}
+    aliases: set[str] = set()
+    for alias in alias_norms:
+        words = _alias_words(alias)
+        if words <= found:
+            aliases |= words
+    return LexicalMatch(
+        terms=tuple(
+            LexicalTerm(
+                value=term.value,
+                is_identifier=term.is_identifier
+                or any(_stands_in(run, fields) for run in term.runs),
+                is_entity_alias=term.alias_norm in aliases,
+            )
+            for term in matched
+        ),
+        total_terms=len(terms),
+    )
+
+
+# Between tokens; a tokenizer never returns it because prepared text has none.
+_BETWEEN: Final = "\x00"
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    return _BETWEEN + _BETWEEN.join(tokens) + _BETWEEN
+
+
+def _stands_in(tokens: Sequence[str], fields: Iterable[str]) -> bool:
+    wanted = _joined(tokens)
+    return any(wanted in one for one in fields)
+
+
+def _alias_words(alias: str) -> set[str]:
+    """Return the values of the terms that a query naming the alias has; never empty."""
+    words: set[str] = set()
+    for piece in split_scripts(alias):
+        if UNSPACED_RUN.match(piece):
+            units = clusters(piece)
+            words |= {first + second for first, second in pairwise(units)} or {piece}
+        else:
+            words |= set(map(strip_punctuation, piece.split()))
+    return words - ENGLISH_STOP_WORDS - {""} or {alias}
+
+
+def alias_ngrams(query: str, max_alias_tokens: int) -> tuple[str, ...]:
+    """Return every stretch of a query that could be an alias, as ``normalize_alias`` writes it.
+
+    Stretches of 1 to ``max_alias_tokens`` words, as written, without punctuation around them, and
+    without a possessive or contraction at the end. Within a word of an unspaced script, stretches
+    of 2 to 12 written characters, a Latin or numeric part counting as one. Distinct, at most
+    ``MAX_ALIAS_NGRAMS``, the longest first, equals in reading order.
+    """
+    distinct = dict.fromkeys(islice(_alias_candidates(query, max_alias_tokens), MAX_ALIAS_NGRAMS))
+    distinct.pop("", None)
+    return tuple(sorted(distinct, key=len, reverse=True))
+
+
+def _alias_candidates(query: str, max_alias_tokens: int) -> Iterator[str]:
+    words = [norm for norm in map(normalize_alias, clean(query).split()) if norm]
+    for start, word in enumerate(words):
+        for end in range(start + 1, min(start + max_alias_tokens, len(words)) + 1):
+            yield from _alias_spellings(" ".join(words[start:end]))
+        if UNSPACED_RUN.search(word):
+            yield from _unspaced_alias_candidates(word)
+
+
+def _alias_spellings(stretch: str) -> Iterator[str]:
+    bare = strip_punctuation(stretch)
+    yield stretch
+    yield bare
+    yield fold_contraction(bare)
+
+
+def _unspaced_alias_candidates(word: str) -> Iterator[str]:
+    units: list[str] = []
+    for piece in split_scripts(word):
+        if UNSPACED_RUN.match(piece):
+            units.extend(clusters(piece))
+        else:
+            yield from _alias_spellings(piece)
+            units.append(piece)
+    for start in range(len(units)):
+        longest = min(MAX_RUN_NGRAM, len(units) - start)
+        for length in range(MIN_RUN_NGRAM, longest + 1):
+            yield "".join(units[start : start + length])
