@@ -1,0 +1,287 @@
+"""Conversations, their segments and their turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from retold.errors import InvalidInput, NotFound
+from retold.models import EndedBy, Principal, Session, Turn, TurnOrigin, TurnRole
+from retold.store.codec import from_text, from_text_or_none, to_text
+from retold.store.queries import load_queries
+from retold.text import require_id
+
+if TYPE_CHECKING:
+    from retold.store.transaction import Transaction
+
+QUERIES = load_queries("sessions")
+
+SEGMENT_MARK = "~"
+"""Separated segment numbers in files of version 1; supplied ids may not contain it."""
+
+
+class SessionRepository:
+    """A conversation is what a host calls one session; each idle gap starts a new segment of it.
+
+    ``session_id`` is the internal id of a segment, ``external_id`` the host's id of the whole.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def start(self, principal: Principal, external_id: str, *, recorded: bool = True) -> Session:
+        """Return the open segment of the principal's conversation, made if there is none.
+
+        An ended conversation continues as its next segment and keeps its first ``recorded`` and
+        project. Raises InvalidInput for an id that is no identifier or contains ``~``.
+        """
+        require_id(external_id, "session_id", allow_slash=True)
+        if SEGMENT_MARK in external_id:
+            raise InvalidInput(
+                f"`session_id` contains {SEGMENT_MARK!r}; choose an id without it",
+                field="session_id",
+            )
+        latest = self.latest(principal.agent_id, principal.user_id, external_id)
+        if latest is not None:
+            return latest if latest.ended_at is None else self._continue(latest)
+        session_id = self._tx.new_id()
+        self._tx.run(
+            QUERIES["insert"],
+            {
+                "id": session_id,
+                "external_id": external_id,
+                "segment": 1,
+                "conversation_id": session_id,
+                "agent_id": principal.agent_id,
+                "user_id": principal.user_id,
+                "project_id": principal.project_id,
+                "recorded": int(recorded),
+                "started_at": to_text(self._tx.now),
+            },
+        )
+        return self.require(session_id)
+
+    def get(self, session_id: str) -> Session | None:
+        """Return one segment; None when absent."""
+        row = self._tx.one(QUERIES["get"], {"id": session_id})
+        return None if row is None else _session(row)
+
+    def require(self, session_id: str) -> Session:
+        """Return one segment. Raises NotFound."""
+        session = self.get(session_id)
+        if session is None:
+            raise NotFound(f"no session {session_id!r}")
+        return session
+
+    def require_seq(self, session_id: str) -> int:
+        """Return the integer key of a segment. Raises NotFound."""
+        return self._keys(session_id)[0]
+
+    def is_recorded(self, session_id: str) -> bool:
+        """Return whether the segment keeps a transcript. Raises NotFound."""
+        return bool(self._keys(session_id)[1])
+
+    def latest(self, agent_id: str, user_id: str, external_id: str) -> Session | None:
+        """Return the newest segment of a host's conversation; None when there is none."""
+        row = self._tx.one(
+            QUERIES["latest"],
+            {"agent_id": agent_id, "user_id": user_id, "external_id": external_id},
+        )
+        return None if row is None else _session(row)
+
+    def segments(self, conversation_id: str) -> list[Session]:
+        """Return all segments of a conversation, in order."""
+        return _sessions(self._tx.run(QUERIES["segments"], {"conversation_id": conversation_id}))
+
+    def list_for_user(
+        self,
+        user_id: str,
+        *,
+        agent_id: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> list[Session]:
+        """Return a page of the user's segments, oldest first, after the one with id ``after``."""
+        bindings = {"user_id": user_id, "agent_id": agent_id, "after_id": after, "limit": limit}
+        return _sessions(self._tx.run(QUERIES["list_for_user"], bindings))
+
+    def list_idle(self, silent_since: datetime, *, limit: int = 100) -> list[Session]:
+        """Return open segments without a turn since the moment, longest silent first."""
+        bindings = {"silent_since": to_text(silent_since), "limit": limit}
+        return _sessions(self._tx.run(QUERIES["list_idle"], bindings))
+
+    def end(self, session_id: str, ended_by: EndedBy = "host") -> bool:
+        """End an open segment; False when it had ended before. Raises NotFound."""
+        self._tx.run(
+            QUERIES["end"],
+            {"id": session_id, "ended_at": to_text(self._tx.now), "ended_by": ended_by},
+        )
+        return self._changed(session_id)
+
+    def request_extraction(self, session_id: str) -> bool:
+        """Put the segment on the extractor's list; False when it was there. Raises NotFound."""
+        self._tx.run(QUERIES["request_extraction"], {"id": session_id, "at": to_text(self._tx.now)})
+        return self._changed(session_id)
+
+    def append_turn(
+        self,
+        session_id: str,
+        role: TurnRole,
+        content: str,
+        *,
+        origin: TurnOrigin = "dialogue",
+        at: datetime | None = None,
+        name: str | None = None,
+        tool_name: str | None = None,
+        external_key: str | None = None,
+    ) -> Turn:
+        """Append a turn to the open segment of the conversation that ``session_id`` belongs to.
+
+        ``Turn.session_id`` may be a later segment: an ended conversation continues as a new one.
+        ``external_key`` is the host's own id of the message, once per conversation: its stored
+        turn is returned when role and content are the same or were blanked since. Raises
+        InvalidInput when they differ or the session keeps no transcript, NotFound without session.
+        """
+        _, recorded, conversation_id = self._keys(session_id)
+        if not recorded:
+            raise InvalidInput(
+                f"session {session_id!r} keeps no transcript; open it with record=True"
+            )
+        if external_key is not None:
+            stored = self._stored_turn(conversation_id, external_key, role, content)
+            if stored is not None:
+                return stored
+        turn = Turn(
+            session_id=self._open_segment(conversation_id),
+            turn=0,
+            role=role,
+            content=content,
+            at=self._tx.now if at is None else at,
+            origin=origin,
+            name=name,
+            tool_name=tool_name,
+            external_key=external_key,
+        )
+        return self._insert_turn(turn)
+
+    def turns(self, conversation_id: str) -> list[Turn]:
+        """Return the turns of all segments in order; blanked ones have empty content."""
+        return _turns(self._tx.run(QUERIES["turns"], {"conversation_id": conversation_id}))
+
+    def turns_of(self, session_id: str) -> list[Turn]:
+        """Return the turns of one segment in order; blanked ones have empty content."""
+        return _turns(self._tx.run(QUERIES["turns_of"], {"id": session_id}))
+
+    def _keys(self, session_id: str) -> tuple[int, int, str]:
+        row = self._tx.one(QUERIES["keys"], {"id": session_id})
+        if row is None:
+            raise NotFound(f"no session {session_id!r}")
+        return int(row[0]), int(row[1]), str(row[2])
+
+    def _changed(self, session_id: str) -> bool:
+        changed = self._tx.changes() > 0
+        if not changed:
+            self._keys(session_id)
+        return changed
+
+    def _continue(self, previous: Session) -> Session:
+        session_id = self._tx.new_id()
+        self._tx.run(
+            QUERIES["continue"],
+            {
+                "id": session_id,
+                "previous_id": previous.id,
+                "started_at": to_text(self._tx.now),
+            },
+        )
+        return self.require(session_id)
+
+    def _open_segment(self, conversation_id: str) -> str:
+        row = self._tx.one(QUERIES["latest_of_conversation"], {"conversation_id": conversation_id})
+        if row is None:
+            raise NotFound(f"no conversation {conversation_id!r}")
+        latest = _session(row)
+        return latest.id if latest.ended_at is None else self._continue(latest).id
+
+    def _stored_turn(
+        self, conversation_id: str, external_key: str, role: TurnRole, content: str
+    ) -> Turn | None:
+        row = self._tx.one(
+            QUERIES["turn_by_key"],
+            {"conversation_id": conversation_id, "external_key": external_key},
+        )
+        if row is None:
+            return None
+        stored, is_blanked = _turn(row), row[9] is not None
+        # A blanked turn cannot be compared; recording it anew would undo the erasure.
+        if not is_blanked and (stored.role, stored.content) != (role, content):
+            raise InvalidInput(
+                f"`external_key` {external_key!r} already names another message of this session; "
+                "give every message its own key",
+                field="external_key",
+            )
+        return stored
+
+    def _insert_turn(self, turn: Turn) -> Turn:
+        seq = self.require_seq(turn.session_id)
+        row = self._tx.one(QUERIES["next_turn"], {"session_seq": seq})
+        number = 1 if row is None else int(row[0])
+        self._tx.run(
+            QUERIES["insert_turn"],
+            {
+                "session_seq": seq,
+                "turn": number,
+                "role": turn.role,
+                "origin": turn.origin,
+                "name": turn.name,
+                "tool_name": turn.tool_name,
+                "external_key": turn.external_key,
+                "content": turn.content,
+                "at": to_text(turn.at),
+            },
+        )
+        # The store's own moment: idleness must not depend on the time a host claims for a turn.
+        self._tx.run(QUERIES["touch"], {"seq": seq, "at": to_text(self._tx.now)})
+        return replace(turn, turn=number)
+
+
+def _sessions(rows: Iterable[tuple[Any, ...]]) -> list[Session]:
+    return [_session(row) for row in rows]
+
+
+def _session(row: tuple[Any, ...]) -> Session:
+    return Session(
+        id=row[0],
+        external_id=row[1],
+        segment=row[2],
+        conversation_id=row[3],
+        agent_id=row[4],
+        user_id=row[5],
+        project_id=row[6],
+        started_at=from_text(row[7]),
+        last_turn_at=from_text_or_none(row[8]),
+        ended_at=from_text_or_none(row[9]),
+        ended_by=row[10],
+        extraction_requested_at=from_text_or_none(row[11]),
+        extracted_at=from_text_or_none(row[12]),
+    )
+
+
+def _turns(rows: Iterable[tuple[Any, ...]]) -> list[Turn]:
+    return [_turn(row) for row in rows]
+
+
+def _turn(row: tuple[Any, ...]) -> Turn:
+    return Turn(
+        session_id=row[0],
+        turn=row[1],
+        role=row[2],
+        content=row[3],
+        at=from_text(row[4]),
+        origin=row[5],
+        name=row[6],
+        tool_name=row[7],
+        external_key=row[8],
+    )
