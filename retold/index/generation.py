@@ -1,0 +1,135 @@
+"""One load of the store: columns with the vectors that share their row numbers."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+import numpy as np
+
+from retold.errors import EmbeddingError
+from retold.index.columns import NEVER_US, Columns, encode_flags
+from retold.index.matrix import Matrix, Vector
+from retold.store import Transaction
+from retold.store.embeddings import STORED, unit_vector
+from retold.store.meta import EmbeddingIdentity
+from retold.store.projection import ProjectionRow
+
+_NATIVE = sys.byteorder == "little"
+
+
+class Generation:
+    """Rows and vectors since the last full load; ``VectorIndex`` holds the lock for writers.
+
+    ``matrix`` is None while there is no dense search, and ``dense_unavailable`` says why.
+    """
+
+    def __init__(
+        self, identity: EmbeddingIdentity, *, capacity: int, dense_unavailable: str | None
+    ) -> None:
+        self._identity = identity
+        self.columns = Columns()
+        self.dense_unavailable = dense_unavailable
+        self.matrix: Matrix | None = None
+        if dense_unavailable is None:
+            self.matrix = Matrix(identity.dims, capacity)
+
+    @classmethod
+    def load(
+        cls, tx: Transaction, identity: EmbeddingIdentity, *, dense_unavailable: str | None
+    ) -> Generation:
+        """Read the whole projection; vectors of another identity end the dense search."""
+        count = tx.projection.count()
+        reason = dense_unavailable or _identity_conflict(tx, identity)
+        loaded = cls(identity, capacity=count + count // 8, dense_unavailable=reason)
+        seqs, events, expiries = array("q"), array("q"), array("q")
+        scopes, flags = array("i"), bytearray()
+        for row in tx.projection.load(identity):
+            flag = encode_flags(row.type, row.status, row.source_kind)
+            if flag is None:
+                continue
+            loaded._load_vector(len(seqs), row)
+            seqs.append(row.seq)
+            scopes.append(row.scope_code)
+            flags.append(flag)
+            expiries.append(NEVER_US if row.expires_us is None else row.expires_us)
+            events.append(row.event_us)
+        loaded.columns.extend(seqs, scopes, flags, expiries, events)
+        if loaded.matrix is not None and (broken := loaded.matrix.repair(len(seqs))) is not None:
+            loaded.end_dense(_unusable(seqs[broken]))
+        return loaded
+
+    def apply(self, row: ProjectionRow) -> None:
+        """Bring one record to a state; applying the same state again changes nothing."""
+        flag = encode_flags(row.type, row.status, row.source_kind)
+        if flag is None or not row.is_projected:
+            self.remove(row.seq)
+            return
+        vector = self._vector_of(row)
+        expires_us = NEVER_US if row.expires_us is None else row.expires_us
+        at = self.columns.row_of(row.seq)
+        if at is not None and self._is_same(at, row, vector):
+            self.columns.set_state(at, flag, expires_us)
+            return
+        self.remove(row.seq)
+        at = self.columns.append(row.seq, row.scope_code, flag, expires_us, row.event_us)
+        if self.matrix is not None:
+            self.matrix.put(at, vector)
+
+    def remove(self, seq: int) -> None:
+        """Take a record out and forget its vector; an unknown one is fine."""
+        at = self.columns.retire(seq)
+        if at is not None and self.matrix is not None:
+            self.matrix.wipe(at)
+
+    def end_dense(self, reason: str) -> None:
+        """Drop the vectors until the next full load; columns go on."""
+        self.matrix = None
+        self.dense_unavailable = reason
+
+    def _is_same(self, at: int, row: ProjectionRow, vector: Vector | None) -> bool:
+        return self.columns.has_place(at, row.scope_code, row.event_us) and (
+            self.matrix is None or self.matrix.holds(at, vector)
+        )
+
+    def _load_vector(self, at: int, row: ProjectionRow) -> None:
+        """Copy bytes as they are; ``Matrix.repair`` looks at all of them together afterwards."""
+        if self.matrix is None:
+            return
+        if row.has_foreign_vector:
+            self.end_dense(_foreign(row.seq, self._identity))
+        elif row.vector is not None and len(row.vector) != self._identity.dims * STORED.itemsize:
+            self.end_dense(_unusable(row.seq))
+        elif row.vector is not None:
+            native = np.frombuffer(row.vector, STORED).astype(np.float32)
+            self.matrix.put_bytes(at, row.vector if _NATIVE else native.tobytes())
+
+    def _vector_of(self, row: ProjectionRow) -> Vector | None:
+        """Return the checked vector of a changed row; one that cannot be used ends the dense."""
+        if self.matrix is None:
+            return None
+        if row.has_foreign_vector:
+            self.end_dense(_foreign(row.seq, self._identity))
+            return None
+        if row.vector is None:
+            return None
+        try:
+            return unit_vector(np.frombuffer(row.vector, STORED), self._identity.dims)
+        except (EmbeddingError, ValueError):
+            self.end_dense(_unusable(row.seq))
+            return None
+
+
+def _identity_conflict(tx: Transaction, identity: EmbeddingIdentity) -> str | None:
+    stored = tx.meta.embedding_identity()
+    if stored is None or stored == identity:
+        return None
+    return f"the store's vectors come from {stored}, this process uses {identity}"
+
+
+def _foreign(seq: int, identity: EmbeddingIdentity) -> str:
+    return f"the vector of row {seq} does not come from {identity}; run `retold reembed`"
+
+
+def _unusable(seq: int) -> str:
+    return f"the vector of row {seq} cannot be used; run `retold reembed`"

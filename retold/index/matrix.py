@@ -1,0 +1,197 @@
+"""Exact cosine search over unit vectors that share row numbers with the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.index.columns import Eligible, Rows, Seqs
+
+Vector = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float32]
+Hit = tuple[int, float]
+
+GATHER_BELOW = 0.4
+"""Copying eligible rows together beats reading all of them below this part (hotpath.md 2)."""
+BLOCK_ROWS = 256
+"""Rows scored at once, so that they are still in the cache for the next query."""
+UNIT_TOLERANCE = 1e-5
+"""How far a squared length may be from 1 before a loaded row counts as not of unit length."""
+_SPARE_ROWS = 1024
+
+
+def row_dots(rows: Vectors, vector: Vector) -> Scores:
+    """Return the dot product of each row with the vector.
+
+    Every row is multiplied by itself, on one thread, so its bits depend on nothing but the two
+    vectors: gathering, scanning and comparing single records all agree, which BLAS's matrix
+    product does not promise. numpy 1 has no ``vecdot``; ``einsum`` has the same property.
+    """
+    scores: Scores
+    if hasattr(np, "vecdot"):
+        scores = np.vecdot(rows, vector)
+    else:
+        scores = np.einsum("ij,j->i", rows, vector)
+    return scores
+
+
+class Matrix:
+    """A growing (rows, dims) float32 matrix. Rows are trusted to be of unit length.
+
+    A written row never changes except to zero when its record leaves, so searching needs no lock:
+    a search that runs at that moment may miss that one record but never sees another's vector.
+    Writers are serialised by the owner.
+    """
+
+    def __init__(self, dims: int, capacity: int = 0) -> None:
+        self.dims = dims
+        self._allocate(max(capacity, _SPARE_ROWS))
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._has))
+
+    def __repr__(self) -> str:
+        return f"Matrix(rows={len(self)}, dims={self.dims})"
+
+    def put(self, row: int, vector: Vector | None) -> None:
+        """Write a row that was never written; None leaves it without a vector."""
+        if row >= len(self._data):
+            self._grow(row + row // 2 + 1)
+        if vector is not None:
+            self._data[row] = vector
+            self._has[row] = True
+
+    def put_bytes(self, row: int, blob: bytes) -> None:
+        """Write a row from native float32 bytes, without checks, within the capacity."""
+        width = self.dims * 4
+        self._bytes[row * width : (row + 1) * width] = blob
+        self._has[row] = True
+
+    def repair(self, size: int) -> int | None:
+        """Bring rows loaded from bytes to unit length; return a row that cannot be, or None."""
+        rows = self._data[:size]
+        rows[~self._has[:size]] = 0.0
+        squared = np.einsum("ij,ij->i", rows, rows)
+        usable = np.isfinite(squared) & (squared > 0.0)
+        broken = np.flatnonzero(self._has[:size] & ~usable)
+        if len(broken) > 0:
+            return int(broken[0])
+        for row in np.flatnonzero(usable & (np.abs(squared - 1.0) > UNIT_TOLERANCE)):
+            wide = rows[row].astype(np.float64)
+            rows[row] = wide / np.linalg.norm(wide)
+        return None
+
+    def wipe(self, row: int) -> None:
+        """Forget a vector for good; it could give away what its text said."""
+        self._has[row] = False
+        self._data[row] = 0.0
+
+    def holds(self, row: int, vector: Vector | None) -> bool:
+        """Return whether a row already has exactly this vector, or has none for None."""
+        if vector is None:
+            return not self._has[row]
+        return bool(self._has[row]) and np.array_equal(self._data[row], vector)
+
+    def vector(self, row: int) -> Vector | None:
+        """Return a copy of a row; None when it has no vector."""
+        return self._data[row].copy() if self._has[row] else None
+
+    def cosines(self, vector: Vector, rows: Rows) -> Scores:
+        """Return the cosine of each row with the vector, in order; NaN where a row has none."""
+        data, has = self._data, self._has
+        scores = _clipped(row_dots(data[rows], vector))
+        scores[~has[rows]] = np.nan
+        return scores
+
+    def search(self, query: Vector, eligible: Eligible, k: int) -> list[Hit]:
+        """Return the ``k`` nearest eligible records of one unit vector; see ``search_many``."""
+        return self.search_many(query[np.newaxis], eligible, k)
+
+    def search_many(self, queries: Vectors, eligible: Eligible, k: int) -> list[Hit]:
+        """Return up to ``k`` (record key, best cosine over the queries), best first.
+
+        ``queries`` are (q, dims) unit vectors. Exact; equal cosines come in key order. Records
+        without a vector are left out.
+        """
+        if k <= 0 or eligible.count == 0 or len(queries) == 0:
+            return []
+        data, has = self._data, self._has
+        if eligible.count < GATHER_BELOW * eligible.total:
+            rows = eligible.rows()
+            rows = rows[has[rows]]
+            return _best(_gathered(data, rows, queries), eligible.seq_column[rows], k)
+        scores = _scanned(data[: eligible.total], queries)
+        scores[~(eligible.mask() & has[: eligible.total])] = -np.inf
+        return _best(scores, eligible.seq_column, k)
+
+    def _allocate(self, capacity: int) -> None:
+        # `empty` costs no memory until rows are written, so a generous capacity is free.
+        self._data = np.empty((capacity, self.dims), dtype=np.float32)
+        self._has = np.zeros(capacity, dtype=np.bool_)
+        self._bytes = self._data.data.cast("B")
+
+    def _grow(self, capacity: int) -> None:
+        data, has = self._data, self._has
+        self._allocate(capacity)
+        self._data[: len(data)] = data
+        self._has[: len(has)] = has
+
+
+def _clipped(scores: Scores) -> Scores:
+    """Bound rounding: two equal unit vectors may multiply to a little more than 1."""
+    return np.clip(scores, -1.0, 1.0, out=scores)
+
+
+def _gathered(data: Vectors, rows: Rows, queries: Vectors) -> Scores:
+    """Return the best score of each chosen row, copying a block of rows together at a time."""
+    scores = np.empty(len(rows), dtype=np.float32)
+    block = np.empty((min(BLOCK_ROWS, len(rows)), data.shape[1]), dtype=np.float32)
+    for start in range(0, len(rows), BLOCK_ROWS):
+        chosen = rows[start : start + BLOCK_ROWS]
+        # `clip` writes straight into the block; the default mode would copy twice.
+        near = np.take(data, chosen, axis=0, out=block[: len(chosen)], mode="clip")
+        scores[start : start + BLOCK_ROWS] = _best_dots(near, queries)
+    return _clipped(scores)
+
+
+def _scanned(data: Vectors, queries: Vectors) -> Scores:
+    """Return the best score of every row."""
+    if len(queries) == 1:
+        return _clipped(row_dots(data, queries[0]))
+    scores = np.empty(len(data), dtype=np.float32)
+    for start in range(0, len(data), BLOCK_ROWS):
+        near = data[start : start + BLOCK_ROWS]
+        scores[start : start + BLOCK_ROWS] = _best_dots(near, queries)
+    return _clipped(scores)
+
+
+def _best_dots(rows: Vectors, queries: Vectors) -> Scores:
+    best = row_dots(rows, queries[0])
+    for query in queries[1:]:
+        np.maximum(best, row_dots(rows, query), out=best)
+    return best
+
+
+def _best(scores: Scores, seqs: Seqs, k: int) -> list[Hit]:
+    """Return the ``k`` best by score, then key; minus infinity is never among them."""
+    near = np.flatnonzero(scores >= _kth_bound(scores, k))
+    near = near[scores[near] > -np.inf]
+    order: Sequence[int] = np.lexsort((seqs[near], -scores[near]))[:k].tolist()
+    keys, values = seqs[near].tolist(), scores[near].tolist()
+    return [(keys[at], values[at]) for at in order]
+
+
+def _kth_bound(scores: Scores, k: int) -> float:
+    """Return a score that at least ``k`` entries reach, so that no entry below it can win.
+
+    The k-th largest of the block maxima is such a score and costs one pass; with too few blocks
+    the exact k-th score is cheap.
+    """
+    if k >= len(scores):
+        return -np.inf
+    starts = np.arange(0, len(scores), BLOCK_ROWS)
+    pool = np.maximum.reduceat(scores, starts) if len(starts) >= k else scores
+    return float(np.partition(pool, len(pool) - k)[len(pool) - k])

@@ -1,0 +1,352 @@
+"""The in-process projection of the store: who may see which record, and which are near."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.errors import EmbeddingProfileMismatch, StoreError
+from retold.index.columns import Eligible, Mask, Rows
+from retold.index.generation import Generation
+from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
+from retold.models import MemoryType, SourceKind
+from retold.store import Store, Transaction
+from retold.store.embeddings import unit_vector
+from retold.store.meta import Clocks, EmbeddingIdentity
+from retold.store.projection import ProjectionRow
+
+Freshness = Literal["loaded", "current", "delta", "reloaded"]
+
+COMPACT_ABOVE = 4096
+"""Retired rows kept before a full load drops them, however few live ones there are."""
+_REEMBEDDED = "another process replaced all vectors of this store; open it again"
+
+
+class VectorIndex:
+    """Eligibility columns with exact cosine search, kept current from the store's changes.
+
+    Two locks. ``_refreshing`` serialises refreshes and is held while they read the store, so that
+    a slow one never overwrites what a faster one brought. ``_changing`` is held for
+    microseconds to milliseconds, while rows are changed or an ``Eligible`` is made. Searching
+    holds neither: the rows of an ``Eligible`` never change their meaning and a vector is written
+    once, so a refresh and a search do not wait for each other.
+
+    The projection only moves forward. A search whose snapshot is older may meet newer facts and
+    looks its final records up in its own snapshot.
+    """
+
+    def __init__(self, identity: EmbeddingIdentity) -> None:
+        """Take the identity of the process's embedder; nothing is read yet."""
+        self._identity = identity
+        self._refreshing = threading.Lock()
+        self._changing = threading.Lock()
+        self._generation: Generation | None = None
+        self._clocks = Clocks(0, "", 0)
+        self._own_writes: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        generation = self._generation
+        return 0 if generation is None else len(generation.columns)
+
+    def __repr__(self) -> str:
+        return f"VectorIndex(records={len(self)}, version={self._clocks.records_version})"
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether a search can begin without a full load."""
+        return self._generation is not None
+
+    @property
+    def dense_unavailable(self) -> str | None:
+        """Return why there is no dense search; None when there is."""
+        generation = self._generation
+        return None if generation is None else generation.dense_unavailable
+
+    @property
+    def seqs(self) -> list[int]:
+        """Return a diagnostic snapshot: the record key of every row, retired rows included."""
+        with self._changing:
+            seqs: list[int] = self._loaded().columns.seqs().tolist()
+        return seqs
+
+    @property
+    def live(self) -> Mask:
+        """Return a diagnostic snapshot: which rows stand for a record."""
+        with self._changing:
+            return self._loaded().columns.live()
+
+    @property
+    def pos(self) -> dict[int, int]:
+        """Return a diagnostic snapshot: the row of every record."""
+        with self._changing:
+            columns = self._loaded().columns
+            rows = np.flatnonzero(columns.live())
+            return dict(zip(columns.seqs()[rows].tolist(), rows.tolist(), strict=True))
+
+    def load(self, tx: Transaction) -> None:
+        """Read everything in the snapshot of a read transaction; an earlier load is replaced."""
+        _require_snapshot(tx)
+        with self._refreshing:
+            self._reload(tx, tx.meta.clocks(), None)
+
+    def refresh(self, tx: Transaction, incremental_reload_max: int) -> Freshness:
+        """Bring the projection at least to the snapshot of a read transaction.
+
+        More than ``incremental_reload_max`` records changed by others, another epoch and mostly
+        retired rows mean a full load. "current" means that nothing had to be applied.
+        """
+        _require_snapshot(tx)
+        clocks = tx.meta.clocks()
+        if self._covers(clocks):
+            return "current"
+        with self._refreshing:
+            if self._covers(clocks):
+                return "current"
+            if self._generation is None:
+                self._reload(tx, clocks, None)
+                return "loaded"
+            if clocks.store_epoch != self._clocks.store_epoch:
+                self._reload(tx, clocks, None)
+                return "reloaded"
+            return self._follow(tx, clocks, self._generation, incremental_reload_max)
+
+    def note_own_write(self, store: Store, tx: Transaction, seqs: Iterable[int]) -> None:
+        """Let the index follow a write: rows of ``seqs`` are read back and applied after COMMIT.
+
+        Call it with every record touched or removed, at any point of the transaction and as often
+        as convenient; nothing happens after a rollback. What is not named here arrives with the
+        next refresh.
+        """
+        noted = tuple(seqs)
+
+        def apply(version: int) -> None:
+            if not self.is_loaded:
+                return
+            with store.read() as snapshot:
+                rows = snapshot.projection.rows(noted, self._identity)
+            present = {row.seq for row in rows}
+            self.apply_committed(version, rows, [seq for seq in noted if seq not in present])
+
+        tx.on_commit(apply)
+
+    def apply_committed(
+        self, version: int, rows: Sequence[ProjectionRow], removed: Iterable[int] = ()
+    ) -> None:
+        """Apply committed rows at their own versions and removals at ``version``.
+
+        Remembered per record, so that refresh skips them. Late and repeated calls are harmless.
+        """
+        with self._changing:
+            generation = self._generation
+            if generation is None:
+                return
+            for row in rows:
+                if self._is_news(row.seq, row.version):
+                    generation.apply(row)
+                    self._own_writes[row.seq] = row.version
+            for seq in removed:
+                if self._is_news(seq, version):
+                    generation.remove(seq)
+                    self._own_writes[seq] = version
+
+    def require_embedding(self, tx: Transaction) -> None:
+        """Refuse to write vectors that would not fit the store.
+
+        Raises EmbeddingProfileMismatch when the store's vectors belong to another model or were
+        all replaced since this index was loaded.
+        """
+        stored = tx.meta.embedding_identity()
+        if stored is not None and stored != self._identity:
+            raise EmbeddingProfileMismatch(
+                f"the store's vectors come from {stored}, this process uses {self._identity}"
+            )
+        reason = self.dense_unavailable
+        generation = self._clocks.embedding_generation
+        if reason is None and self.is_loaded and tx.meta.embedding_generation() != generation:
+            reason = _REEMBEDDED
+        if reason is not None:
+            raise EmbeddingProfileMismatch(reason)
+
+    def eligible(
+        self,
+        scope_codes: Collection[int],
+        *,
+        now_us: int,
+        types: Collection[MemoryType] | None = None,
+        since_us: int | None = None,
+        until_us: int | None = None,
+        include_history: bool = False,
+        excluded_sources: Collection[SourceKind] = (),
+        among: Iterable[int] | None = None,
+    ) -> Eligible:
+        """Return what a caller of these scopes may be shown; see ``Columns.eligible``."""
+        with self._changing:
+            return self._loaded().columns.eligible(
+                scope_codes,
+                now_us=now_us,
+                types=types,
+                since_us=since_us,
+                until_us=until_us,
+                include_history=include_history,
+                excluded_sources=excluded_sources,
+                among=among,
+            )
+
+    def search(self, query: npt.ArrayLike, eligible: Eligible, k: int) -> list[Hit]:
+        """Return the ``k`` nearest eligible records of one vector; see ``search_many``."""
+        return self.search_many([query], eligible, k)
+
+    def search_many(
+        self, queries: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, k: int
+    ) -> list[Hit]:
+        """Return up to ``k`` (record key, best cosine over the queries), best first.
+
+        Exact; equal cosines come in key order. Raises EmbeddingError for a zero, not finite or
+        wrong-sized query, EmbeddingProfileMismatch while there is no dense search.
+        """
+        units = [unit_vector(query, self._identity.dims) for query in queries]
+        matrix, eligible = self._pinned(eligible)
+        return matrix.search_many(np.stack(units), eligible, k) if units else []
+
+    def vector_for(self, seq: int) -> Vector | None:
+        """Return a copy of a record's unit vector; None when the index has none."""
+        with self._changing:
+            generation = self._loaded()
+            row = generation.columns.row_of(seq)
+            if row is None or generation.matrix is None:
+                return None
+            return generation.matrix.vector(row)
+
+    def cosine(self, seq: int, other_seq: int) -> float | None:
+        """Return the cosine of two records; None when one has no vector."""
+        found = float(self.cosines(seq, [other_seq])[0])
+        return None if np.isnan(found) else found
+
+    def cosines(self, seq: int, seqs: Sequence[int]) -> Scores:
+        """Return the cosine of a record with others, in order; NaN where a vector is missing."""
+        vector = self.vector_for(seq)
+        if vector is None:
+            return np.full(len(seqs), np.nan, dtype=np.float32)
+        return self._cosines(vector, seqs)
+
+    def cosines_to(self, vector: npt.ArrayLike, seqs: Sequence[int]) -> Scores:
+        """Return the cosine of a vector with records, in order; NaN where one has none.
+
+        The bits are those that ``search`` returns for the same vector.
+        """
+        return self._cosines(unit_vector(vector, self._identity.dims), seqs)
+
+    def _cosines(self, vector: Vector, seqs: Sequence[int]) -> Scores:
+        scores = np.full(len(seqs), np.nan, dtype=np.float32)
+        with self._changing:
+            generation = self._loaded()
+            here = [at for at, seq in enumerate(seqs) if generation.columns.row_of(seq) is not None]
+            rows: Rows = generation.columns.rows_of(seqs)
+            matrix = generation.matrix
+        if matrix is not None:
+            scores[here] = matrix.cosines(vector, rows)
+        return scores
+
+    def _pinned(self, eligible: Eligible) -> tuple[Matrix, Eligible]:
+        """Return the matrix whose rows ``eligible`` numbers; after a reload, number them again."""
+        with self._changing:
+            generation = self._loaded()
+            if generation.matrix is None:
+                raise EmbeddingProfileMismatch(generation.dense_unavailable)
+            if eligible.columns is not generation.columns:
+                eligible = generation.columns.select(eligible.seqs().tolist())
+            return generation.matrix, eligible
+
+    def _loaded(self) -> Generation:
+        if self._generation is None:
+            raise StoreError("the index is not loaded; call load or refresh first")
+        return self._generation
+
+    def _covers(self, clocks: Clocks) -> bool:
+        """Return whether a snapshot holds nothing that the projection lacks."""
+        loaded = self._clocks
+        if self._generation is None or clocks.store_epoch != loaded.store_epoch:
+            return False
+        if clocks.records_version != loaded.records_version:
+            return clocks.records_version < loaded.records_version
+        return clocks.embedding_generation == loaded.embedding_generation
+
+    def _is_news(self, seq: int, version: int) -> bool:
+        return version > self._clocks.records_version and version >= self._own_writes.get(seq, 0)
+
+    def _reload(self, tx: Transaction, clocks: Clocks, dense_unavailable: str | None) -> None:
+        """Replace the generation. Own writes after the snapshot come back with the next refresh.
+
+        The old one stays searchable meanwhile, at the price of two matrices for that time.
+        """
+        fresh = Generation.load(tx, self._identity, dense_unavailable=dense_unavailable)
+        with self._changing:
+            self._generation = fresh
+            self._clocks = clocks
+            self._own_writes.clear()
+
+    def _follow(
+        self,
+        tx: Transaction,
+        clocks: Clocks,
+        generation: Generation,
+        incremental_reload_max: int,
+    ) -> Freshness:
+        lost = generation.dense_unavailable
+        if clocks.embedding_generation != self._clocks.embedding_generation:
+            lost = _REEMBEDDED
+        retired = generation.columns.retired
+        changes = tx.projection.changes_since(
+            self._clocks.records_version, incremental_reload_max + len(self._own_writes)
+        )
+        foreign = None if changes is None else self._foreign(changes)
+        if (
+            foreign is None
+            or len(foreign) > incremental_reload_max
+            or retired > max(COMPACT_ABOVE, len(generation.columns))
+        ):
+            self._reload(tx, clocks, lost)
+            return "reloaded"
+        rows = tx.projection.rows(foreign, self._identity) if foreign else []
+        is_news = bool(foreign) or lost != generation.dense_unavailable
+        self._advance(clocks, generation, foreign, rows, lost)
+        return "delta" if is_news else "current"
+
+    def _foreign(self, changes: dict[int, int]) -> dict[int, int]:
+        """Return the changes that this process did not apply itself."""
+        with self._changing:
+            own = self._own_writes
+            return {seq: version for seq, version in changes.items() if version > own.get(seq, 0)}
+
+    def _advance(
+        self,
+        clocks: Clocks,
+        generation: Generation,
+        foreign: dict[int, int],
+        rows: Sequence[ProjectionRow],
+        lost: str | None,
+    ) -> None:
+        """Apply what others changed, unless a write of ours overtook it meanwhile."""
+        present = {row.seq for row in rows}
+        with self._changing:
+            if lost is not None and generation.dense_unavailable is None:
+                generation.end_dense(lost)
+            for row in rows:
+                if foreign[row.seq] > self._own_writes.get(row.seq, 0):
+                    generation.apply(row)
+            for seq in foreign.keys() - present:
+                if foreign[seq] > self._own_writes.get(seq, 0):
+                    generation.remove(seq)
+            self._clocks = clocks
+            reached = clocks.records_version
+            self._own_writes = {s: v for s, v in self._own_writes.items() if v > reached}
+
+
+def _require_snapshot(tx: Transaction) -> None:
+    """Uncommitted rows must not enter the projection: a rollback would leave them there."""
+    if tx.writable:
+        raise StoreError("refresh the index in a read transaction, not in a write")
