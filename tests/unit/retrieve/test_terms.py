@@ -11,6 +11,7 @@ from retold.retrieve.terms import (
     MAX_ALIAS_NGRAMS,
     MAX_TERM_CHARS,
     MAX_TERMS,
+    QueryTerm,
     alias_ngrams,
     fts_match_expression,
     query_terms,
@@ -49,8 +50,9 @@ class Index:
 
     def search(self, query: str) -> list[int]:
         expression = fts_match_expression(query_terms(query, TOKENIZE))
-        if expression is None:
-            return []
+        return [] if expression is None else self.match(expression)
+
+    def match(self, expression: str) -> list[int]:
         rows = self._connection.execute("select rowid from docs where docs match ?", (expression,))
         return [row[0] for row in rows]
 
@@ -287,8 +289,16 @@ HOSTILE_INDEX = Index("near text and or not docs drop table", "second")
 
 @given(HOSTILE)
 def test_query_is_never_syntax(query):
-    """B47: fails when `fts_match_expression` no longer doubles or adds the quotes."""
+    """B47: fails when `fts_match_expression` no longer puts phrases in quotes."""
     HOSTILE_INDEX.search(query)
+
+
+@given(HOSTILE.map(prepare_fts))
+def test_phrase_is_never_syntax(phrase):
+    """B47: fails when `fts_match_expression` no longer doubles the quotes inside a phrase."""
+    expression = fts_match_expression([QueryTerm("value", ("value",), (phrase,))])
+
+    HOSTILE_INDEX.match(expression)
 
 
 @given(st.text(min_size=1, max_size=40))
