@@ -1,0 +1,42 @@
+"""Doubles for tests of applications that use Retold; public and covered by semantic versioning.
+
+Nothing here imports pytest except ``retold.testing.contracts``, which is imported on its own.
+"""
+
+from retold.testing.builders import (
+    MOMENT,
+    make_candidate,
+    make_principal,
+    make_record,
+    make_request,
+    make_search,
+    make_turns,
+)
+from retold.testing.fakes import (
+    CountingIds,
+    FakeClock,
+    FakeContentPolicy,
+    FakeEmbedder,
+    FakeJudge,
+    FakeQueue,
+    FakeReranker,
+    FakeRewriter,
+)
+
+__all__ = [
+    "MOMENT",
+    "CountingIds",
+    "FakeClock",
+    "FakeContentPolicy",
+    "FakeEmbedder",
+    "FakeJudge",
+    "FakeQueue",
+    "FakeReranker",
+    "FakeRewriter",
+    "make_candidate",
+    "make_principal",
+    "make_record",
+    "make_request",
+    "make_search",
+    "make_turns",
+]
