@@ -20,6 +20,8 @@ _SEPARATORS: Final = re.compile(r'[;()\[\]{}"<>|!?]|\.{2,}|--+|(?<!\d),|,(?!\d)'
 _IRREGULAR_CONTRACTIONS: Final = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
 _CONTRACTION: Final = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d))$", re.IGNORECASE)
 _ABBREVIATION: Final = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
+_IDENTIFYING: Final = re.compile(r"[\d_./]")
+_NO_WORD_CHARACTER: Final = re.compile(r"\W")
 _SENTENCE_ENDS: Final = (".", "!", "?", ":")
 
 
@@ -114,15 +116,17 @@ def is_identifier(word: str) -> bool:
     It holds a digit, an underscore, a dot or a slash, or mixes case after its first letter. A
     hyphen alone does not count, nor do the dots of an abbreviation (``e.g``, ``p.m``).
     """
+    if word.isalpha():
+        return _mixes_case(word)
     if _ABBREVIATION.fullmatch(word):
         return False
-    if any(char in "_./" or char.isdigit() for char in word):
+    if _IDENTIFYING.search(word):
         return True
-    return any(_mixes_case(part) for part in re.split(r"[^\w]", word))
+    return any(_mixes_case(part) for part in _NO_WORD_CHARACTER.split(word))
 
 
 def _mixes_case(part: str) -> bool:
-    return any(char.isupper() for char in part[1:]) and any(char.islower() for char in part)
+    return part[1:] != part[1:].lower() and part != part.upper()
 
 
 def fold_contraction(word: str) -> str:
