@@ -90,7 +90,10 @@ def test_heavy_packages_are_imported_where_they_are_used():
 
 
 def test_nothing_is_left_unfinished():
-    assert findings(rules.unfinished, LIBRARY) == []
+    # A contract suite has one method that its user must override, and says so by raising.
+    modules = without(LIBRARY, "retold/testing/contracts/*")
+
+    assert findings(rules.unfinished, modules) == []
 
 
 # --- the layers -----------------------------------------------------------------------

@@ -1,3 +1,5 @@
+import __future__
+
 import inspect
 import json
 import subprocess
@@ -21,11 +23,12 @@ HEAVY = (
 
 
 def public_names(module: types.ModuleType) -> set[str]:
-    """Return what a user finds in a package that is no module and no private name."""
+    """Return what a user finds in a package: no private name, module or future statement."""
     return {
         name
         for name in dir(module)
-        if not name.startswith("_") and not isinstance(getattr(module, name), types.ModuleType)
+        if not name.startswith("_")
+        and not isinstance(getattr(module, name), types.ModuleType | __future__._Feature)
     }
 
 
