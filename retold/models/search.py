@@ -102,15 +102,12 @@ class Candidate:
     @property
     def channels(self) -> tuple[Channel, ...]:
         """Return the generators that found it, in the order dense, lexical, entity."""
-        return tuple(
-            name
-            for name, hit in (
-                ("dense", self.dense),
-                ("lexical", self.lexical),
-                ("entity", self.entity),
-            )
-            if hit is not None
-        )  # type: ignore[return-value]  # the names above are the literals
+        hits: tuple[tuple[Channel, GeneratorHit | None], ...] = (
+            ("dense", self.dense),
+            ("lexical", self.lexical),
+            ("entity", self.entity),
+        )
+        return tuple(name for name, hit in hits if hit is not None)
 
     @property
     def family(self) -> GateFamily:

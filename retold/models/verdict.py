@@ -18,7 +18,7 @@ class Verdict:
     """One judgement and how it came about.
 
     ``rule`` names the rule that fired: ``model`` for a model's answer (fakes included), ``equal``
-    for whitespace-identical text, otherwise the rule's own name such as ``slot:home`` or ``number``.
+    for whitespace-identical text, otherwise the rule's own name such as ``slot:home``.
     ``scores`` holds what the judge measured, each in [0, 1]; a support verdict carries ``entails``.
     """
 

@@ -40,14 +40,20 @@ class Standing:
 class Observation:
     """A later sighting of a claim that is already stored.
 
-    ``counted`` says whether it counts towards confirmation: a located, supported quote of a user
-    or tool turn, or a host source, that has not been counted for this record before.
+    ``verified`` says that a located quote, or a host, supports it; ``independent`` that its source
+    does not count for the record yet. Both together make it count towards confirmation.
     """
 
     source_kind: SourceKind
     source_ref: str | None
     evidence: str | None = field(repr=False)
-    counted: bool
+    verified: bool
+    independent: bool
+
+    @property
+    def counted(self) -> bool:
+        """Return whether it counts towards confirmation."""
+        return self.verified and self.independent
 
 
 def rank(source_kind: SourceKind, policy: PolicyConfig) -> int:
@@ -111,21 +117,26 @@ def reinforced(
     policy: PolicyConfig,
     may_promote: bool = True,
 ) -> Record:
-    """Return the record after a counted observation (LLD 6.4).
+    """Return the record after an observation (LLD 6.4); the same object when nothing changes.
 
-    A higher-ranked source replaces the provenance; one that starts confirmed promotes at once and
-    clears the expiry. ``may_promote`` False keeps a provisional conflict provisional.
+    A counted one adds confidence and refreshes a provisional expiry. A verified one of higher rank
+    replaces the provenance and, when its kind starts confirmed, promotes at once and clears the
+    expiry. ``may_promote`` False keeps a provisional conflict provisional.
     """
-    if not observation.counted:
-        return record
-    after = replace(
-        record,
-        reinforcements=record.reinforcements + 1,
-        last_reinforced_at=now,
-        confidence=min(MAX_CONFIDENCE, record.confidence + CONFIDENCE_STEP),
+    upgrades = observation.verified and rank(observation.source_kind, policy) > rank(
+        record.source_kind, policy
     )
-    upgraded = rank(observation.source_kind, policy) > rank(record.source_kind, policy)
-    if upgraded:
+    if not (observation.counted or upgrades):
+        return record
+    after = record
+    if observation.counted:
+        after = replace(
+            after,
+            reinforcements=record.reinforcements + 1,
+            last_reinforced_at=now,
+            confidence=min(MAX_CONFIDENCE, record.confidence + CONFIDENCE_STEP),
+        )
+    if upgrades:
         after = replace(
             after,
             source_kind=observation.source_kind,
@@ -134,12 +145,20 @@ def reinforced(
         )
     if record.status != "provisional":
         return after
-    starts_confirmed = initial_status(observation.source_kind, record.type) == "confirmed"
-    enough = after.reinforcements >= cfg.reinforcements_to_confirm
-    from_tool = record.type == "procedural" and after.source_kind == "tool_result"
-    if may_promote and ((upgraded and starts_confirmed) or (enough and not from_tool)):
+    if may_promote and _earns_confirmation(after, upgrades=upgrades, cfg=cfg):
         return confirmed(after)
     return replace(after, expires_at=now + timedelta(days=cfg.provisional_ttl_days))
+
+
+def _earns_confirmation(record: Record, *, upgrades: bool, cfg: IngestionConfig) -> bool:
+    """Return whether a reinforced provisional record is confirmed now.
+
+    Instructions from tool output never are by repetition alone (completions 3).
+    """
+    if initial_status(record.source_kind, record.type) == "confirmed" and upgrades:
+        return True
+    from_tool = record.type == "procedural" and record.source_kind == "tool_result"
+    return record.reinforcements >= cfg.reinforcements_to_confirm and not from_tool
 
 
 def confirmed(record: Record) -> Record:

@@ -67,10 +67,12 @@ class EvidenceRepository:
         row = self._tx.one(QUERIES["count_counted_sources"], {"record_seq": record_seq})
         return 0 if row is None else int(row[0])
 
-    def has_source(self, record_seq: int, source_type: EvidenceSource, source_id: str) -> bool:
-        """Return whether a source already backs the record, counted or not."""
+    def has_counted_source(
+        self, record_seq: int, source_type: EvidenceSource, source_id: str
+    ) -> bool:
+        """Return whether a source already counts towards the record."""
         bindings = {"record_seq": record_seq, "source_type": source_type, "source_id": source_id}
-        row = self._tx.one(QUERIES["has_source"], bindings)
+        row = self._tx.one(QUERIES["has_counted_source"], bindings)
         return bool(row and row[0])
 
     def suppress(self, record_seq: int) -> None:

@@ -59,7 +59,6 @@ class NewRecord:
     supersedes_id: str | None
     version: int
     temporary: bool
-    token_count: int
     tags: tuple[str, ...]
 
 
@@ -148,7 +147,7 @@ class RecordRepository:
                 "status": new.status,
                 "supersedes_id": new.supersedes_id,
                 "temporary": int(new.temporary),
-                "token_count": new.token_count,
+                "token_count": 0,
                 "index_version": self._tx.version(),
                 "tags": to_json(list(new.tags)),
             },
@@ -191,6 +190,10 @@ class RecordRepository:
             },
         )
         return self.by_seqs([record.seq])[record.seq]
+
+    def set_token_count(self, seq: int, token_count: int) -> None:
+        """Remember how many index tokens a row has."""
+        self._tx.run(QUERIES["set_token_count"], {"seq": seq, "token_count": token_count})
 
     def list_subject(
         self, scope_codes: Sequence[int], type_: MemoryType, entity_id: str

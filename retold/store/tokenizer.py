@@ -27,12 +27,11 @@ _LOCAL = _PerThread()
 
 def tokens(prepared: str) -> tuple[str, ...]:
     """Return the tokens of a prepared text, in order. Lone surrogates become ``?``."""
-    return tuple(
-        _LOCAL.tokenizer(
-            prepared.encode("utf-8", "replace"),
-            apsw.FTS5_TOKENIZE_DOCUMENT,
-            None,
-            include_offsets=False,
-            include_colocated=False,
-        )
+    found = _LOCAL.tokenizer(
+        prepared.encode("utf-8", "replace"),
+        apsw.FTS5_TOKENIZE_DOCUMENT,
+        None,
+        include_offsets=False,
+        include_colocated=False,
     )
+    return tuple(found)  # type: ignore[arg-type]  # without offsets they are plain strings

@@ -25,11 +25,12 @@ select count(*) from (
   where record_seq = :record_seq and counted = 1
 );
 
--- name: has_source
--- Whether a source already backs a record.
+-- name: has_counted_source
+-- Whether a source already counts towards a record.
 select exists (
   select 1 from record_evidence
   where record_seq = :record_seq and source_type = :source_type and source_id = :source_id
+    and counted = 1
 );
 
 -- name: suppress

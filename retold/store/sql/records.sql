@@ -65,6 +65,10 @@ update records set
   attribute_derived = :attribute_derived
 where seq = :seq;
 
+-- name: set_token_count
+-- Remember how many index tokens a row has; no update of what the row says.
+update records set token_count = :token_count where seq = :seq;
+
 -- name: subject_scan
 -- Active, unexpired rows about one entity in some scopes, most recently reinforced first.
 select r.seq

@@ -1,0 +1,423 @@
+"""The write path: gather, decide, apply, until nothing changed in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from retold.config import RetoldConfig
+from retold.errors import InvalidInput, NotFound, ScopeNotWritable, StaleComparison, WriteContended
+from retold.index.vector import VectorIndex
+from retold.ingest.comparison import (
+    Neighbours,
+    Target,
+    compare,
+    find_neighbours,
+    list_pairs,
+    unjudged,
+)
+from retold.ingest.decision import Claim, Decision, Insert, Supersede, decide
+from retold.ingest.denials import Denials
+from retold.ingest.entities import EntityResolver
+from retold.ingest.persistence import Links, Persistence
+from retold.ingest.plan import Applied, Plan, Source
+from retold.ingest.preparation import (
+    Situation,
+    backing_of,
+    event_time,
+    key_of,
+    situation_of,
+    validated,
+)
+from retold.ingest.subject import primary_mention, require_own_subject
+from retold.ingest.trace import WriteTrace
+from retold.models import (
+    Entity,
+    LinkRole,
+    Principal,
+    Record,
+    Resolution,
+    Verdict,
+    WriteRequest,
+    WriteResult,
+)
+from retold.policy.grants import writable_scopes
+from retold.policy.lifecycle import Standing, has_authority
+from retold.policy.temporal import is_temporary
+from retold.protocols import Embedder, EquivalenceJudge
+from retold.store import Store, Transaction
+
+Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
+"""Decide inside the transaction; the mapping goes into the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """What was read without the lock."""
+
+    neighbours: Neighbours
+    unjudged: tuple[str, ...]
+
+
+class Ingestor:
+    """Store claims by the rules of LLD 6 and 8.1.
+
+    Models run outside every transaction. What a decision rests on is read again under the write
+    lock; when something new appeared, the lock is let go, the new rows are judged and the write
+    is tried again until the busy timeout.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        index: VectorIndex,
+        embedder: Embedder,
+        judge: EquivalenceJudge,
+        cfg: RetoldConfig,
+    ) -> None:
+        """Take the parts; nothing is opened or loaded."""
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._judge = judge
+        self._cfg = cfg
+        self._denials = Denials(store, cfg.audit)
+
+    def write(
+        self, principal: Principal, request: WriteRequest, *, may_add_turn: bool = False
+    ) -> WriteResult:
+        """Store one claim and say what became of it.
+
+        ``may_add_turn`` is for trusted hosts: a quote that the transcript lacks becomes a turn in
+        the same transaction. Raises the RequestError that explains a refusal, after which nothing
+        of the claim is stored; EmbeddingError and JudgeError when a model fails.
+        """
+        trace = WriteTrace()
+        try:
+            plan = self._plan(principal, validated(request), trace, may_add_turn=may_add_turn)
+            applied, version = self._commit(plan, trace)
+        except (NotFound, ScopeNotWritable) as refusal:
+            self._denials.record(principal.agent_id, principal.user_id, refusal)
+            raise
+        return _result(applied, trace, version)
+
+    def replace(
+        self,
+        principal: Principal,
+        old: Record,
+        request: WriteRequest,
+        *,
+        reason: str,
+        may_add_turn: bool = False,
+    ) -> WriteResult:
+        """Store a claim in the place of an active record, whatever the judge thinks of the two.
+
+        The caller has checked that the principal may write ``old``. Raises InvalidInput when the
+        claim lacks authority or the record became history meanwhile.
+        """
+        trace = WriteTrace()
+        plan = self._plan(principal, validated(request), trace, may_add_turn=may_add_turn)
+        applied, version = self._try(plan, self._choice_of(plan, old, reason), trace)
+        return _result(applied, trace, version)
+
+    def write_corpus(
+        self, principal: Principal, requests: Sequence[WriteRequest]
+    ) -> tuple[WriteResult, ...]:
+        """Store trusted claims as they are, in one transaction, without comparing them.
+
+        For imports: no judge runs and no record is reinforced or superseded. All or none.
+        """
+        trace = WriteTrace()
+        checked = [validated(request) for request in requests]
+        with trace.stage("embed"):
+            vectors = self._embedder.embed_documents([request.content for request in checked])
+        with self._store.read() as tx:
+            situations = [situation_of(tx, principal, item, self._cfg) for item in checked]
+        plans = [
+            self._assemble(item, situation, vector, may_add_turn=False)
+            for item, situation, vector in zip(checked, situations, vectors, strict=True)
+        ]
+        with self._store.write() as tx:
+            self._index.require_embedding(tx)
+            applied = [self._apply(tx, plan, _as_it_is, WriteTrace()) for plan in plans]
+            touched = [seq for one in applied for seq in one.touched]
+            self._index.note_own_write(self._store, tx, touched)
+        return tuple(_result(one, trace, tx.committed_version) for one in applied)
+
+    def _plan(
+        self, principal: Principal, request: WriteRequest, trace: WriteTrace, *, may_add_turn: bool
+    ) -> Plan:
+        with trace.stage("permission"), self._store.read() as tx:
+            situation = situation_of(tx, principal, request, self._cfg)
+            self._index.require_embedding(tx)
+        with trace.stage("evidence"):
+            self._refuse_strangers(situation, request)
+            plan = self._assemble(request, situation, None, may_add_turn=may_add_turn)
+        if plan.backing.check.note and not plan.setting.is_host:
+            trace.note(plan.backing.check.note)
+        with trace.stage("embed"):
+            vector = self._embedder.embed_documents([request.content])[0]
+        return replace(plan, vector=vector)
+
+    def _refuse_strangers(self, situation: Situation, request: WriteRequest) -> None:
+        setting = situation.setting
+        named = primary_mention(request.mentions) is not None
+        if setting.implies_principal and not named and request.type == "semantic":
+            require_own_subject(request.content, setting.names)
+
+    def _assemble(
+        self, request: WriteRequest, situation: Situation, vector: Any, *, may_add_turn: bool
+    ) -> Plan:
+        key = key_of(request, situation.setting)
+        backing = backing_of(
+            situation, request, may_add_turn=may_add_turn, judge=self._judge, cfg=self._cfg
+        )
+        many = self._cfg.ingestion.is_multi_valued(key.attribute)
+        return Plan(
+            request=request,
+            setting=situation.setting,
+            backing=backing,
+            key=key,
+            multi_valued=many if request.replaces is None else not request.replaces,
+            temporary=request.type != "episodic" and is_temporary(request.content),
+            event_at=event_time(request, backing, situation.now, self._cfg),
+            vector=vector,
+        )
+
+    def _commit(self, plan: Plan, trace: WriteTrace) -> tuple[Applied, int]:
+        verdicts: dict[str, Verdict] = {}
+        deadline_ms = self._cfg.store.busy_timeout_seconds * 1000
+        while True:
+            gathered = self._gather(plan, verdicts, trace)
+            with trace.stage("judge"):
+                for content in gathered.unjudged:
+                    verdicts[content] = self._judge.judge(content, plan.request.content)
+            try:
+                choose = self._choice_by_rules(plan, gathered.neighbours, verdicts)
+                return self._try(plan, choose, trace)
+            except StaleComparison:
+                if trace.timings_ms()["total"] > deadline_ms:
+                    raise WriteContended from None
+
+    def _gather(self, plan: Plan, verdicts: dict[str, Verdict], trace: WriteTrace) -> _Gathered:
+        with trace.stage("dedup_search"), self._store.read() as tx:
+            self._index.refresh(tx, self._cfg.embedding.incremental_reload_max)
+            resolver = self._resolver(tx, plan, create=False)
+            with trace.stage("entities"):
+                links = self._links(plan, resolver)
+            target = self._target(tx, plan, links, resolver)
+            neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
+            pairs, _ = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
+            return _Gathered(
+                neighbours, tuple(unjudged(pairs, target, verdicts, self._cfg.ingestion))
+            )
+
+    def _try(self, plan: Plan, choose: Choose, trace: WriteTrace) -> tuple[Applied, int]:
+        """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored."""
+        with self._store.write() as tx:
+            self._index.require_embedding(tx)
+            self._require_still_writable(tx, plan)
+            applied = self._apply(tx, plan, choose, trace)
+            self._index.note_own_write(self._store, tx, applied.touched)
+        return applied, tx.committed_version
+
+    def _apply(
+        self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace
+    ) -> Applied:
+        resolver = self._resolver(tx, plan, create=True)
+        with trace.stage("entities"):
+            links = self._links(plan, resolver)
+        for _ in links.dropped:
+            trace.note("ambiguous_mention")
+        facts: dict[str, Any] = {"source_kind": plan.backing.source_kind, "notes": trace.notes}
+        if plan.backing.check.score is not None:
+            facts["entailment"] = round(plan.backing.check.score, 4)
+        with trace.stage("supersession"):
+            decision, more = choose(tx, links, resolver)
+        persistence = Persistence(
+            tx,
+            plan,
+            links,
+            self._source(tx, plan),
+            cfg=self._cfg.ingestion,
+            policy=self._cfg.policy,
+            trace=trace,
+        )
+        return persistence.apply(decision, {**facts, **more})
+
+    def _choice_by_rules(
+        self, plan: Plan, neighbours: Neighbours, verdicts: dict[str, Verdict]
+    ) -> Choose:
+        """Return the decision of LLD 6.3 over what the transaction sees.
+
+        The choice raises StaleComparison when rows appeared that nobody judged.
+        """
+        cfg = self._cfg.ingestion
+
+        def choose(
+            tx: Transaction, links: Links, resolver: EntityResolver
+        ) -> tuple[Decision, dict[str, Any]]:
+            target = self._target(tx, plan, links, resolver)
+            if tx.records.nearby_version(target.scope_codes, target.type) != neighbours.version:
+                raise StaleComparison
+            pairs, truncated = list_pairs(tx, self._index, target, neighbours, cfg)
+            if unjudged(pairs, target, verdicts, cfg):
+                raise StaleComparison
+            comparisons = compare(pairs, target, verdicts)
+            decision = decide(_claim(plan, tx), comparisons, cfg=cfg, policy=self._cfg.policy)
+            return decision, {"attribute_scan_truncated": True} if truncated else {}
+
+        return choose
+
+    def _choice_of(self, plan: Plan, old: Record, reason: str) -> Choose:
+        """Return the decision to replace one record, as far as authority allows."""
+
+        def choose(
+            tx: Transaction, links: Links, resolver: EntityResolver
+        ) -> tuple[Decision, dict[str, Any]]:
+            now_old = tx.records.require(old.id)
+            if not now_old.is_active:
+                raise InvalidInput(
+                    f"record {old.id!r} is {now_old.status}: history cannot be revised"
+                )
+            new, standing = _claim(plan, tx).standing, Standing.of(now_old)
+            if not has_authority(new, standing, self._cfg.policy):
+                raise InvalidInput(
+                    f"{new.source_kind} of {new.event_at.isoformat()} has no authority over "
+                    f"{standing.source_kind} of {standing.event_at.isoformat()}; "
+                    "quote the user's words as evidence"
+                )
+            facts = {"manual_revision": True, "reason": reason}
+            return Supersede(now_old, "manual", keep_attribute_of=now_old), facts
+
+        return choose
+
+    def _target(
+        self, tx: Transaction, plan: Plan, links: Links, resolver: EntityResolver
+    ) -> Target:
+        codes = tx.scopes.codes(plan.setting.scan_scopes)
+        return Target(
+            type=plan.request.type,
+            content=plan.request.content,
+            attribute=plan.key.attribute,
+            scope_codes=tuple(sorted(codes.values())),
+            entity_ids=tuple(self._same_subject(links.primary, plan, resolver)),
+            has_primary=self._has_primary(plan),
+            names=plan.setting.names,
+            vector=plan.vector,
+        )
+
+    @staticmethod
+    def _same_subject(
+        primary: Entity | None, plan: Plan, resolver: EntityResolver
+    ) -> Iterable[str]:
+        if primary is None:
+            return
+        yield primary.id
+        for scope in plan.setting.scan_scopes:
+            twin = None if scope == primary.scope else resolver.counterpart(primary, scope)
+            if twin is not None:
+                yield twin.id
+
+    @staticmethod
+    def _has_primary(plan: Plan) -> bool:
+        named = primary_mention(plan.request.mentions) is not None
+        return named or plan.setting.implies_principal
+
+    def _links(self, plan: Plan, resolver: EntityResolver) -> Links:
+        resolved = [resolver.resolve(mention) for mention in plan.request.mentions]
+        about = primary_mention(plan.request.mentions)
+        primary: Entity | None = None
+        if about is not None:
+            first = next(r for r in resolved if r.mention is about)
+            primary = resolver.require_unambiguous(first).entity
+        elif self._has_primary(plan):
+            primary = resolver.principal_entity()
+        links: dict[str, LinkRole] = {} if primary is None else {primary.id: "about"}
+        for resolution in resolved:
+            if resolution.mention.role == "about":
+                resolver.require_unambiguous(resolution)
+            if resolution.entity is not None:
+                links.setdefault(resolution.entity.id, resolution.mention.role)
+        dropped = tuple(r.mention.text for r in resolved if _is_dropped(r))
+        return Links(primary, tuple(links.items()), dropped)
+
+    def _resolver(self, tx: Transaction, plan: Plan, *, create: bool) -> EntityResolver:
+        setting = plan.setting
+        return EntityResolver(
+            tx,
+            setting.principal,
+            setting.scope,
+            setting.readable,
+            actor=setting.actor,
+            create=create,
+        )
+
+    def _source(self, tx: Transaction, plan: Plan) -> Source:
+        """Return where the claim comes from, adding the quote to the transcript if asked."""
+        host, setting, check = plan.request.host_source, plan.setting, plan.backing.check
+        if host is not None:
+            return Source(host.type, host.id, f"{host.type}:{host.id}")
+        session = setting.session
+        if session is None:
+            return Source("host", f"call:{tx.new_id()}", None)
+        turn = check.turn
+        if plan.backing.new_turn is not None and plan.backing.quote is not None:
+            turn = tx.sessions.append_turn(
+                session.id,
+                plan.backing.new_turn,
+                plan.backing.quote,
+                origin="tool" if plan.backing.new_turn == "tool" else "dialogue",
+            )
+        if not check.found or turn is None:
+            return Source("session", session.conversation_id, None, session.id)
+        if turn.turn == 0:
+            return Source("session", session.conversation_id, f"session:{session.id}", session.id)
+        ref = f"session:{turn.session_id}#{turn.turn}"
+        return Source("session", session.conversation_id, ref, turn.session_id, turn.turn)
+
+    @staticmethod
+    def _require_still_writable(tx: Transaction, plan: Plan) -> None:
+        """Look at the grants again: they may have been revoked since the plan was made."""
+        setting = plan.setting
+        if not setting.is_host and setting.scope not in writable_scopes(tx, setting.principal):
+            raise ScopeNotWritable(f"this agent may not write to {setting.scope.kind} scopes now")
+
+
+def _is_dropped(resolution: Resolution) -> bool:
+    return resolution.outcome == "ambiguous" and resolution.mention.role == "mentions"
+
+
+def _claim(plan: Plan, tx: Transaction) -> Claim:
+    return Claim(
+        type=plan.request.type,
+        attribute=plan.key.attribute,
+        attribute_derived=plan.key.derived,
+        multi_valued=plan.multi_valued,
+        temporary=plan.temporary,
+        standing=Standing(plan.backing.source_kind, plan.event_at, tx.now),
+    )
+
+
+def _as_it_is(
+    tx: Transaction, links: Links, resolver: EntityResolver
+) -> tuple[Decision, dict[str, Any]]:
+    """Store the claim beside whatever is there."""
+    return Insert(), {}
+
+
+def _result(applied: Applied, trace: WriteTrace, version: int) -> WriteResult:
+    coded = applied.kind in ("superseded", "superseded_on_arrival", "conflict")
+    outcome = f"{applied.kind}:{applied.other_ids[0]}" if coded else applied.kind
+    return WriteResult(
+        record_id=applied.record_id,
+        status=applied.status,
+        kind=applied.kind,
+        outcome="created" if applied.kind == "flagged" else outcome,
+        note=trace.note_text(),
+        other_ids=applied.other_ids,
+        source_kind=applied.source_kind,
+        timings_ms=trace.timings_ms(),
+        index_version=version,
+    )

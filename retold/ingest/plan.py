@@ -1,0 +1,109 @@
+"""Everything about a claim that is known before the write lock is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.ingest.subject import Key
+from retold.models import (
+    EvidenceCheck,
+    EvidenceSource,
+    Principal,
+    RecordStatus,
+    Scope,
+    Session,
+    SourceKind,
+    TurnRole,
+    WriteRequest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a claim goes and under whose authority.
+
+    ``scan_scopes`` are the scopes whose records it is compared with; ``session`` is the open
+    conversation, None without one; ``keeps_transcript`` says whether turns may be added to it.
+    """
+
+    principal: Principal
+    scope: Scope
+    readable: tuple[Scope, ...]
+    scan_scopes: tuple[Scope, ...]
+    names: tuple[str, ...]
+    actor: str
+    session: Session | None
+    keeps_transcript: bool
+    is_host: bool
+
+    @property
+    def implies_principal(self) -> bool:
+        """Return whether a claim that names nobody is about the principal. A host's never is."""
+        personal = (self.principal.private_scope, self.principal.user_scope)
+        return not self.is_host and self.scope in personal
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What backs the claim.
+
+    ``new_turn`` is the role under which the quote becomes a transcript turn in the same
+    transaction; None when it stands there already or nothing is to be kept. ``verified`` says
+    that a located quote, or a host, supports the claim.
+    """
+
+    check: EvidenceCheck
+    quote: str | None = field(repr=False)
+    source_kind: SourceKind
+    verified: bool
+    new_turn: TurnRole | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A claim that is checked, embedded and ready to be compared."""
+
+    request: WriteRequest
+    setting: Setting
+    backing: Backing
+    key: Key
+    multi_valued: bool
+    temporary: bool
+    event_at: datetime
+    vector: npt.NDArray[np.float32] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The independent source an observation comes from, and its place in it."""
+
+    type: EvidenceSource
+    id: str
+    ref: str | None
+    session_id: str | None = None
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What the transaction did."""
+
+    record_id: str
+    status: RecordStatus
+    kind: Literal[
+        "created",
+        "reinforced",
+        "already_reinforced",
+        "superseded",
+        "superseded_on_arrival",
+        "conflict",
+        "flagged",
+    ]
+    other_ids: tuple[str, ...]
+    source_kind: SourceKind
+    touched: tuple[int, ...]
