@@ -1,0 +1,297 @@
+"""The parsed form of one claim, on which every rule works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import pairwise
+from typing import Final, Literal
+
+from retold.ingest.lexical_judge import lexicon, vocabulary
+from retold.ingest.lexical_judge.normalise import Token, collapse, fold, tokenise
+from retold.ingest.lexical_judge.quantities import Date, Quantities, read_quantities
+from retold.ingest.lexical_judge.subject import Subject, read_subject
+
+Modality = Literal["fact", "past", "hypothetical"]
+Tense = Literal["present", "past", "future"]
+
+MAX_TOKENS: Final = 300
+"""Tokens of a claim that are compared: the ordered comparison is quadratic."""
+CACHED_CLAIMS: Final = 4_096
+
+_FUTURE: Final = frozenset({"will", "shall"})
+_DETERMINERS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
+_CLAUSE_MARKS: Final = frozenset(".;!?。！？；\n")
+_CLAUSE_WORDS: Final = frozenset("but although though while whereas because so unless if".split())
+_INFINITIVE_LEADS: Final = frozenset("want wants like hope going try tries trying".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One predicate of a claim.
+
+    ``compounds`` are pairs of neighbouring content stems, the second no participle or adverb: in
+    "likes running shoes" the object is not "running".
+    """
+
+    content: frozenset[str]
+    negated: bool
+    attitude: int
+    compounds: frozenset[tuple[str, str]]
+    numbers: frozenset[str]
+    dates: frozenset[Date]
+
+    @property
+    def sign(self) -> int:
+        """Return 1 when the clause affirms or likes, -1 when it denies or dislikes."""
+        return (self.attitude or 1) * (-1 if self.negated else 1)
+
+    def joined(self, other: Clause) -> Clause:
+        """Return both clauses as one; the sign is this one's."""
+        return Clause(
+            self.content | other.content,
+            self.negated,
+            self.attitude or other.attitude,
+            self.compounds | other.compounds,
+            self.numbers | other.numbers,
+            self.dates | other.dates,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the rules know about one claim.
+
+    ``content`` are the stems of meaning-bearing words without polarity, negation, numbers or the
+    principal; ``sequence`` the same in order; ``attitude`` is 1 for liking, -1 for disliking, 0
+    for neither; ``negated`` is the parity of negators of the claim's clauses, joined by or.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    words: frozenset[str]
+    content: frozenset[str]
+    sequence: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    subject: Subject
+    negated: bool
+    attitude: int
+    modality: Modality
+    tense: Tense
+    ends: bool
+    quantities: Quantities
+    length: int
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Return the values of the numbers, without units."""
+        return frozenset(number.value for number in self.quantities.numbers)
+
+    @property
+    def statements(self) -> tuple[Clause, ...]:
+        """Return the clauses, then their union when there are several of one sign."""
+        if len(self.clauses) == 1 or len({clause.sign for clause in self.clauses}) > 1:
+            return self.clauses
+        return (*self.clauses, reduce(Clause.joined, self.clauses))
+
+    @property
+    def is_definite(self) -> bool:
+        """Tell whether the subject is one known person or thing, not "a man"."""
+        return self.subject.is_definite
+
+
+def is_content(token: Token) -> bool:
+    """Tell whether a token carries meaning: no mark, number, grammar, sign or the principal."""
+    word = token.word
+    return not (
+        token.is_mark
+        or word in lexicon.FUNCTION_WORDS
+        or word in lexicon.NEGATORS
+        or word in lexicon.LIKING
+        or word in lexicon.DISLIKING
+    )
+
+
+def attitude_of(tokens: Sequence[Token]) -> int:
+    """Return 1 when the words express liking, -1 for disliking, 0 for neither."""
+    for position, token in enumerate(tokens):
+        if token.word in lexicon.DISLIKING:
+            return -1
+        if token.word in lexicon.LIKING and not _is_preposition(tokens, position):
+            return 1
+    return 0
+
+
+def _is_preposition(tokens: Sequence[Token], position: int) -> bool:
+    """Tell the "like" of comparison: it follows a verb of seeming, a noun or a form of be."""
+    if tokens[position].word != "like" or position == 0:
+        return False
+    before = tokens[position - 1].word
+    return before in lexicon.BE or before in frozenset("look looks feel feels sound just".split())
+
+
+def is_negated(tokens: Sequence[Token]) -> bool:
+    """Return the parity of the negators."""
+    return sum(token.word in lexicon.NEGATORS for token in tokens) % 2 == 1
+
+
+def split_clauses(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Yield the parts of a claim with a predicate of their own.
+
+    ``and`` and the comma part only when a verb was seen before and a subject, an auxiliary or a
+    negator follows; "a man and a woman are singing" stays whole.
+    """
+    start, seen_verb = 0, False
+    for position, token in enumerate(tokens):
+        hard = token.word in _CLAUSE_MARKS or token.word in _CLAUSE_WORDS
+        soft = (
+            token.word in {"and", ",", "or"} and seen_verb and _opens_clause(tokens, position + 1)
+        )
+        if hard or soft:
+            if position > start:
+                yield tokens[start:position]
+            start, seen_verb = position + 1, False
+        elif token.word in lexicon.AUXILIARIES or token.word in lexicon.PERSON_VERBS:
+            seen_verb = True
+    if start < len(tokens):
+        yield tokens[start:]
+
+
+def _opens_clause(tokens: Sequence[Token], position: int) -> bool:
+    if position < len(tokens) and tokens[position].word in {"and", "or"}:
+        position += 1
+    if position >= len(tokens):
+        return False
+    word = tokens[position].word
+    if word in lexicon.AUXILIARIES or word in lexicon.NEGATORS or word == "there":
+        return True
+    starts = word in lexicon.PRINCIPAL or word in lexicon.THIRD_PERSON or word in _DETERMINERS
+    return starts and any(
+        token.word in lexicon.AUXILIARIES or token.word in lexicon.PERSON_VERBS
+        for token in tokens[position + 1 : position + 8]
+    )
+
+
+def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
+    quantities = read_quantities(tokens)
+    content = frozenset(
+        token.stem
+        for position, token in enumerate(tokens)
+        if is_content(token) and position not in quantities.used
+    )
+    compounds = frozenset(
+        (left.stem, right.stem)
+        for left, right in pairwise(tokens)
+        if is_content(left) and is_content(right) and not right.word.endswith(("ed", "ing", "ly"))
+    )
+    return Clause(
+        content | inherited,
+        is_negated(tokens),
+        attitude_of(tokens),
+        compounds,
+        frozenset(number.value for number in quantities.numbers),
+        frozenset(quantities.dates),
+    )
+
+
+def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
+    out: list[Clause] = []
+    subject: frozenset[str] = frozenset()
+    for part in split_clauses(tokens):
+        opens_with_verb = part[0].word in lexicon.AUXILIARIES or part[0].word in lexicon.NEGATORS
+        out.append(_clause(part, subject if out and opens_with_verb else frozenset()))
+        if not out[1:]:
+            subject = frozenset(t.stem for t in _before_verb(part) if is_content(t))
+    return tuple(out) or (_clause((), frozenset()),)
+
+
+def _before_verb(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        if token.word in lexicon.AUXILIARIES:
+            return
+        yield token
+
+
+def modality_of(tokens: Sequence[Token]) -> Modality:
+    """Return whether the words state a present fact, a former state or only a possibility."""
+    words = [token.word for token in tokens]
+    for position, word in enumerate(words):
+        following = words[position + 1] if position + 1 < len(words) else ""
+        before = words[position - 1] if position else ""
+        if word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS:
+            return "hypothetical"
+        if word == "like" and before in {"would", "could"}:
+            return "hypothetical"
+        if word in _INFINITIVE_LEADS and following == "to":
+            return "hypothetical"
+        if word == "thinking" and following in {"of", "about"}:
+            return "hypothetical"
+    for position, word in enumerate(words):
+        following = words[position + 1] if position + 1 < len(words) else ""
+        before = words[position - 1] if position else ""
+        if word == "used" and following == "to" and before not in lexicon.BE | {"get", "got"}:
+            return "past"
+        if word in lexicon.PAST_MARKERS and not (word == "once" and following in {"a", "per"}):
+            return "past"
+        if word == "past" and before == "the":
+            return "past"
+    return "fact"
+
+
+def tense_of(tokens: Sequence[Token]) -> Tense:
+    """Return the tense of the first finite verb that shows one; present when none does."""
+    words = [token.word for token in tokens]
+    for position, word in enumerate(words):
+        before = words[position - 1] if position else ""
+        if word in _FUTURE:
+            return "future"
+        if word == "to" and before in {"going", "is", "are", "am"}:
+            return "future"
+        if word in {"has", "have", "is", "are", "am"}:
+            return "present"
+        if word in vocabulary.IRREGULAR_PAST:
+            return "past"
+        if (
+            word.endswith("ed")
+            and position
+            and before not in lexicon.ARTICLES
+            and (
+                before in lexicon.PRINCIPAL
+                or before in lexicon.THIRD_PERSON
+                or tokens[position - 1].surface[:1].isupper()
+            )
+        ):
+            return "past"
+    return "present"
+
+
+@lru_cache(maxsize=CACHED_CLAIMS)
+def parse(text: str) -> Claim:
+    """Return the features of a claim; the same object for the same text while it is cached."""
+    folded = collapse(fold(text))
+    tokens = tokenise(folded)
+    kept = tokens[:MAX_TOKENS]
+    quantities = read_quantities(kept)
+    content = [
+        token.stem
+        for position, token in enumerate(kept)
+        if position not in quantities.used and is_content(token)
+    ]
+    clauses = _clauses(kept)
+    return Claim(
+        text=folded,
+        tokens=kept,
+        words=frozenset(token.word for token in kept),
+        content=frozenset(content),
+        sequence=tuple(content),
+        clauses=clauses,
+        subject=read_subject(kept),
+        negated=any(clause.negated for clause in clauses),
+        attitude=next((clause.attitude for clause in clauses if clause.attitude), 0),
+        modality=modality_of(kept),
+        tense=tense_of(kept),
+        ends=any(token.word in lexicon.ENDING for token in kept),
+        quantities=quantities,
+        length=sum(not token.is_mark for token in tokens),
+    )

@@ -1,0 +1,89 @@
+"""What a claim may not add to its quote: numbers, dates, proper names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.languages import ENGLISH
+from retold.ingest.lexical_judge.normalise import snowball
+from retold.ingest.lexical_judge.quantities import Date, Number, Quantities
+from retold.ingest.lexical_judge.quoted import LIKED, SENTENCE_END, Text, stem_of
+from retold.ingest.lexical_judge.subject import Subject
+
+_PLACE_LEADS: Final = frozenset("in aus bei nach von heiße heiß heißt heisst namens".split())
+
+
+def missing_number(quote: Quantities, claim: Quantities) -> bool:
+    """Tell whether the claim has a number, unit or ordinal that the quote has not."""
+    said = {number.value for number in quote.numbers}
+    said |= {str(date.year) for date in quote.dates if date.year}
+    said |= {str(value) for value in quote.ordinals}
+    for number in claim.numbers:
+        if number.value not in said and not _same_hour(number, said):
+            return True
+        twin = [other for other in quote.numbers if other.value == number.value]
+        if twin and all(_other_unit(other, number) for other in twin):
+            return True
+    return not claim.ordinals <= quote.ordinals
+
+
+def _same_hour(number: Number, said: set[str]) -> bool:
+    """Tell whether a time of day is said as a plain hour ("at 7")."""
+    if not number.value.startswith("t"):
+        return False
+    minutes = int(number.value[1:])
+    return minutes % 60 == 0 and str((minutes // 60 - 1) % 12 + 1) in said
+
+
+def _other_unit(first: Number, second: Number) -> bool:
+    known = set(lexicon.UNITS.values())
+    return first.unit in known and second.unit in known and first.unit != second.unit
+
+
+def missing_date(quote: Quantities, claim: Quantities) -> bool:
+    """Tell whether the claim has a date that no date of the quote covers."""
+    return any(not any(_covers(said, wanted) for said in quote.dates) for wanted in claim.dates)
+
+
+def _covers(said: Date, wanted: Date) -> bool:
+    """Tell whether a date says every part of the wanted one; a year may come from the context."""
+    if said.year and wanted.year and said.year != wanted.year:
+        return False
+    if wanted.year and not (wanted.month or wanted.weekday) and said.year != wanted.year:
+        return False
+    return (
+        wanted.month in {0, said.month}
+        and wanted.day in {0, said.day}
+        and wanted.weekday in {0, said.weekday}
+    )
+
+
+def _names_of(claim: Text) -> frozenset[str]:
+    """Return the lower-case words of proper names, the principal's already folded away."""
+    if claim.grammar.language == "german":
+        return frozenset(
+            right.word
+            for left, right in zip(claim.tokens, claim.tokens[1:], strict=False)
+            if left.word in _PLACE_LEADS and right.surface[:1].isupper()
+        )
+    used = claim.quantities.used
+    found = {
+        token.word
+        for position, token in enumerate(claim.tokens)
+        if position
+        and token.surface[:1].isupper()
+        and position not in used
+        and claim.tokens[position - 1].word not in SENTENCE_END | {":"}
+        and stem_of(token, claim.grammar) not in {"", LIKED}
+    }
+    subject = claim.parts[0].subject if claim.parts else Subject("principal")
+    if claim.grammar is ENGLISH and subject.kind == "name":
+        found |= set(subject.key.split("/")[0].split())
+    return frozenset(found)
+
+
+def missing_name(quote: Text, claim: Text) -> bool:
+    """Tell whether the claim has a proper name that the quote has not."""
+    stems = {token.stem for token in quote.tokens}
+    return any(name not in quote.words and snowball(name) not in stems for name in _names_of(claim))

@@ -1,0 +1,60 @@
+"""The rule judge: labels two claims, scores a quote against a claim, without any model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from retold.ingest.lexical_judge.features import Claim, parse
+from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse
+from retold.ingest.lexical_judge.outcome import MAX_WORDS, Outcome
+from retold.ingest.lexical_judge.pair import Pair
+from retold.ingest.lexical_judge.rules import RULES
+from retold.ingest.lexical_judge.support import score_support
+from retold.models.verdict import Verdict
+
+MAX_COMPARED: Final = 250
+"""Words of a claim up to which "same" is decided; beyond it the answer is unknown."""
+
+
+def decide(a: Claim, b: Claim) -> Outcome:
+    """Return what the rule table says about two parsed claims."""
+    pair = Pair(a, b)
+    for rule in RULES:
+        outcome = rule(pair)
+        if outcome is None:
+            continue
+        if outcome.label == "contradicts" and max(a.length, b.length) > MAX_WORDS:
+            return Outcome("unknown", "too-long")
+        return outcome
+    return Outcome("unknown", "none")
+
+
+class LexicalJudge:
+    """Deterministic judge; every verdict names the rule that fired.
+
+    Both methods answer for any two strings in time bounded by the caps on their input.
+    """
+
+    name = "lexical-1"
+    version = "1"
+
+    def judge(self, a: str, b: str) -> Verdict:
+        """Label two claims; the answer does not depend on their order."""
+        first, second = collapse(a), collapse(b)
+        if first == second:
+            return Verdict("same", "equal")
+        if max(len(first), len(second)) > MAX_CHARS:
+            return Verdict("unknown", "too-long")
+        mine, theirs = parse(first), parse(second)
+        if max(mine.length, theirs.length) > MAX_COMPARED:
+            return Verdict("unknown", "too-long")
+        outcome = decide(mine, theirs)
+        return Verdict(outcome.label, outcome.rule, {"overlap": Pair(mine, theirs).overlap})
+
+    def support(self, quote: str, claim: str, *, names: Sequence[str] = ()) -> Verdict | None:
+        """Score how far the quote supports the claim; None when it cannot be scored.
+
+        ``names`` are the principal's names; the score is in ``Verdict.entails``.
+        """
+        return score_support(quote, claim, names)

@@ -1,0 +1,156 @@
+"""Text to tokens: folding, contractions, fixed phrases, stems.
+
+The same words always give the same tokens, whatever the typography, so that the rules compare
+meaning-bearing words only.  Everything here is linear in the capped length of its input.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import snowballstemmer
+
+from retold.ingest.lexical_judge import lexicon, vocabulary
+
+MAX_CHARS: Final = 4_000
+"""Characters of a text that are read; a claim is one sentence, a quote one turn."""
+
+_FOLDED: Final = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4`\uff07", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    }
+)
+_TOKEN: Final = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}"
+    r"|\d{1,2}:\d{2}"
+    r"|\d+(?:[.,/]\d+)*(?:st|nd|rd|th)\b"
+    r"|\d+(?:[.,/]\d+)*"
+    r"|[^\W\d_]\w*(?:'[^\W\d_]+)*(?:\+\+|\#)?"
+    r"|[%$\u20ac\u00a3\u00a5]"
+    r"|[.!?\u3002\uff01\uff1f](?=\s|$|[\"')\]])|[,;:\uff0c\uff1b\u3001]|[.!?\u3002\uff01\uff1f\n]"
+)
+_IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
+_IRREGULAR_NOT: Final = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
+_SUFFIXES: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+
+_local = threading.local()
+
+
+class Token(NamedTuple):
+    """One word, number or mark of a text.
+
+    ``surface`` keeps the case of the text; ``word`` is its lower case after contractions and
+    phrases; ``stem`` is the representative of its inflections and synonyms; ``owner`` says that a
+    possessive ending was cut off.
+    """
+
+    surface: str
+    word: str
+    stem: str
+    owner: bool = False
+
+    @property
+    def is_mark(self) -> bool:
+        """Tell whether this is punctuation."""
+        return not self.word[0].isalnum() and self.word not in lexicon.UNITS
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether this starts with a digit."""
+        return self.word[0].isdigit()
+
+
+def fold(text: str) -> str:
+    """Return the first `MAX_CHARS` characters in NFKC with one form of quotes, dashes, spaces.
+
+    Lone surrogates survive as they are: they match no word and so carry no meaning here.
+    """
+    return unicodedata.normalize("NFKC", text[:MAX_CHARS].translate(_FOLDED)).translate(_FOLDED)
+
+
+def collapse(text: str) -> str:
+    """Return the text with every run of white space as one blank, none at the ends."""
+    return " ".join(text.split())
+
+
+def _stemmer(language: str) -> snowballstemmer.stemmer:
+    """Return this thread's stemmer: the pure Python ones keep the word being stemmed as state."""
+    stemmers: dict[str, snowballstemmer.stemmer] = _local.__dict__.setdefault("stemmers", {})
+    if language not in stemmers:
+        stemmers[language] = snowballstemmer.stemmer(language)
+    return stemmers[language]
+
+
+@lru_cache(maxsize=32_768)
+def snowball(word: str, language: str = "english") -> str:
+    """Return the Snowball stem of a lower-case word."""
+    return str(_stemmer(language).stemWord(word))
+
+
+@lru_cache(maxsize=32_768)
+def stem(word: str) -> str:
+    """Return the English stem of a lower-case word, one per inflection table and synonym group."""
+    base = snowball(vocabulary.IRREGULAR.get(word, word))
+    return _SYNONYMS.get(base, base)
+
+
+_SYNONYMS: Final[dict[str, str]] = {}
+for _line in vocabulary.SYNONYM_GROUPS:
+    _head, *_others = [snowball(vocabulary.IRREGULAR.get(word, word)) for word in _line.split()]
+    for _other in _others:
+        _SYNONYMS.setdefault(_other, _SYNONYMS.get(_head, _head))
+
+
+def _split(surface: str) -> list[Token]:
+    """Split contractions and possessive endings off one written word."""
+    word = surface.lower()
+    if word in _IRREGULAR_NOT:
+        return [_token(surface, _IRREGULAR_NOT[word]), _token("not", "not")]
+    if word.endswith("n't") and len(word) > len("n't"):
+        return [_token(surface[:-3], word[:-3]), _token("not", "not")]
+    if word.endswith("'s"):
+        owner = word[:-2] not in _IS_AFTER
+        head = _token(surface[:-2], word[:-2], owner=owner)
+        return [head] if owner else [head, _token("is", "is")]
+    for suffix, expansion in _SUFFIXES.items():
+        if word.endswith(suffix) and len(word) > len(suffix):
+            cut = -len(suffix)
+            return [_token(surface[:cut], word[:cut]), _token(expansion, expansion)]
+    return [_token(surface, word)]
+
+
+def _token(surface: str, word: str, *, owner: bool = False) -> Token:
+    return Token(surface, word, stem(word) if word[0].isalpha() else word, owner)
+
+
+def _with_phrases(tokens: list[Token]) -> list[Token]:
+    """Replace fixed expressions by the plain words that mean the same."""
+    out: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        taken = 0
+        if tokens[position].word in vocabulary.PHRASE_STARTS:
+            window = tuple(t.word for t in tokens[position : position + vocabulary.LONGEST_PHRASE])
+            for length in range(len(window), 0, -1):
+                replacement = vocabulary.PHRASES.get(window[:length])
+                if replacement is not None:
+                    out.extend(_token(word, word) for word in replacement)
+                    taken = length
+                    break
+        if not taken:
+            out.append(tokens[position])
+            taken = 1
+        position += taken
+    return out
+
+
+def tokenise(text: str) -> tuple[Token, ...]:
+    """Return words, numbers, currency signs, punctuation of an already folded text, in order."""
+    split = [part for match in _TOKEN.finditer(text) for part in _split(match.group())]
+    return tuple(_with_phrases([token for token in split if token.word]))

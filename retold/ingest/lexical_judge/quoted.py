@@ -1,0 +1,319 @@
+"""The clauses of a quote or claim, read for support in the language it is written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.features import CACHED_CLAIMS
+from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
+from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
+from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
+from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
+
+LIKED: Final = "@like"
+"""Stem of every verb of liking or disliking; the sign is kept apart."""
+_NAMING: Final = frozenset({"name", "call", "named", "called"})
+SENTENCE_END: Final = frozenset(".!?。！？\n")
+_ELISION: Final = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}:\d{2}|\d+(?:[.,/]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*|[.!?,;:\n]"
+)
+_FRAGMENT_OPENERS: Final = frozenset("not never no without except excluding minus over nor".split())
+_ASKING: Final = frozenset(
+    "do does did is are am was were can could will would should shall have has may might what when "
+    "where who whom whose which why how".split()
+)
+_ASKED: Final = frozenset("i you we they he she it there this that my your the a an".split())
+_HAVING: Final = frozenset("own owns owned possess possesses possessed".split())
+_LABELS: Final = frozenset("date day".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One clause of a text: what it says, of whom, with which sign."""
+
+    tokens: tuple[Token, ...]
+    stems: frozenset[str]
+    negated: bool
+    attitude: int
+    fragment: bool
+    predicate: str
+    question: bool
+    past: bool
+    hypothetical: bool
+    subject: Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text read for support."""
+
+    grammar: Grammar
+    known_words: int
+    tokens: tuple[Token, ...]
+    quantities: Quantities
+    stems: frozenset[str]
+    parts: tuple[Part, ...]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return the lower-case words."""
+        return frozenset(token.word for token in self.tokens)
+
+
+def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
+    """Return tokens of a language other than English, its calendar and number words in English."""
+    out: list[Token] = []
+    raw = _ELISION.findall(text)
+    for position, surface in enumerate(raw):
+        word = surface.lower()
+        following = raw[position + 1].lower() if position + 1 < len(raw) else ""
+        dated = position > 0 and raw[position - 1].isdigit() and following in grammar.calendar
+        if word in {"de", "."} and dated:
+            continue
+        if word in grammar.calendar:
+            word = grammar.calendar[word]
+            out.append(Token(word.title(), word, word))
+        else:
+            stem = snowball(word, grammar.language) if word[0].isalpha() else word
+            out.append(Token(surface, word, stem))
+    return tuple(out)
+
+
+def stem_of(token: Token, grammar: Grammar) -> str:
+    """Return what a token counts as in coverage; "" when it carries no content."""
+    word = token.word
+    if word in grammar.liking or word in grammar.disliking:
+        return LIKED
+    if (
+        token.is_mark
+        or word in grammar.function
+        or word in grammar.principal
+        or word in grammar.negators
+        or word in grammar.others
+        or word in _HAVING
+    ):
+        return ""
+    return "name" if word in _NAMING and grammar is ENGLISH else token.stem
+
+
+def _split(tokens: Sequence[Token], grammar: Grammar) -> Iterator[tuple[tuple[Token, ...], bool]]:
+    """Yield clauses with whether the sentence they belong to asks."""
+    sentence: list[Token] = []
+    for token in (*tokens, Token(".", ".", ".")):
+        if token.word not in SENTENCE_END:
+            sentence.append(token)
+            continue
+        asks = token.word in {"?", "？"} or _asks(sentence)
+        for clause in _clauses(sentence, grammar):
+            yield clause, asks
+        sentence = []
+
+
+def _asks(sentence: Sequence[Token]) -> bool:
+    words = [token.word for token in sentence if not token.is_mark]
+    return len(words) > 1 and words[0] in _ASKING and words[1] in _ASKED | _ASKING
+
+
+def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[tuple[Token, ...]]:
+    clause: list[Token] = []
+    for position, token in enumerate(sentence):
+        cut = token.word in {",", ";", ":"} or token.word in grammar.splitting
+        joined = token.word in {"and", "y", "et", "und", "e", "en", "и"}
+        if joined:
+            cut = _opens_predicate(sentence, position + 1, grammar)
+        if cut:
+            if clause:
+                yield tuple(clause)
+            keep = token.word in lexicon.HYPOTHETICAL_LEADS or token.word in grammar.hypothetical
+            clause = [token] if keep else []
+        elif clause and _opens_fragment(sentence, position):
+            yield tuple(clause)
+            clause = [token]
+        else:
+            clause.append(token)
+    if clause:
+        yield tuple(clause)
+
+
+def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -> bool:
+    if position >= len(tokens):
+        return False
+    word = tokens[position].word
+    return (
+        word in grammar.negators
+        or word in grammar.liking
+        or word in grammar.disliking
+        or word in grammar.principal
+        or word in grammar.others
+        or word in grammar.possessives
+        or (grammar is ENGLISH and looks_like_predicate(word))
+    )
+
+
+def _opens_fragment(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether a negator here excludes a thing ("tabs not spaces") and negates no verb."""
+    word = tokens[position].word
+    if word in {"without", "except", "excluding", "minus", "over"}:
+        return True
+    if word != "not":
+        return False
+    before = tokens[position - 1].word
+    return not (
+        before in lexicon.AUXILIARIES
+        or before in lexicon.PRINCIPAL
+        or before in {"to", "why", "or"}
+    )
+
+
+def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, asks: bool) -> Part:
+    words = [token.word for token in clause if not token.is_mark]
+    quantities = read_quantities(clause)
+    stems = _content(clause, quantities, grammar)
+    openers = _FRAGMENT_OPENERS | grammar.negators
+    own = frozenset(
+        word for word in words if word in lexicon.AUXILIARIES or word in grammar.principal
+    )
+    disliked = any(word in grammar.disliking for word in words)
+    liked = any(word in grammar.liking for word in words)
+    ends = any(word in grammar.ending for word in words)
+    negators = sum(word in grammar.negators for word in words)
+    concord = grammar is not ENGLISH and negators > 0
+    return Part(
+        tokens=clause,
+        stems=stems,
+        negated=concord or (negators + ends) % 2 == 1 or words[:1] in (["over"], ["except"]),
+        attitude=-1 if disliked else 1 if liked else 0,
+        fragment=bool(words) and words[0] in openers and not own,
+        predicate=_negated_predicate(clause, grammar),
+        question=asks,
+        past=_is_past(clause, grammar),
+        hypothetical=_is_hypothetical(clause, grammar),
+        subject=_subject(clause, previous, grammar),
+    )
+
+
+def _content(tokens: Sequence[Token], quantities: Quantities, grammar: Grammar) -> frozenset[str]:
+    stems = {
+        stem_of(token, grammar)
+        for position, token in enumerate(tokens)
+        if position not in quantities.used
+    }
+    if quantities.dates:
+        stems -= _LABELS
+    stems |= {f"#{number.value}" for number in quantities.numbers}
+    stems |= {f"#{value}" for value in quantities.ordinals}
+    stems |= {f"#{d.month}/{d.day}/{d.weekday}" for d in quantities.dates}
+    return frozenset(stems - {""})
+
+
+def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
+    """Return the stem of the first content word after the first negator, "" without one."""
+    seen = False
+    for token in clause:
+        if token.word in grammar.negators or token.word in grammar.ending:
+            seen = True
+        elif seen and (stem := stem_of(token, grammar)):
+            return stem
+    return ""
+
+
+def _is_past(clause: Sequence[Token], grammar: Grammar) -> bool:
+    words = [token.word for token in clause]
+    if any(word in grammar.past for word in words):
+        return True
+    return grammar is ENGLISH and any(
+        word == "used" and words[n + 1 : n + 2] == ["to"] and not set(words[:n]) & lexicon.BE
+        for n, word in enumerate(words)
+    )
+
+
+_TO_PLANS: Final = frozenset(
+    "want wants plan plans planning hope hopes hoping intend intends try trying going".split()
+)
+_ALWAYS_POSSIBLE: Final = lexicon.HYPOTHETICAL - frozenset(
+    "plan plans planning hope hopes hoping intend intends could".split()
+)
+
+
+def _is_hypothetical(clause: Sequence[Token], grammar: Grammar) -> bool:
+    words = [token.word for token in clause]
+    if grammar is not ENGLISH:
+        return any(word in grammar.hypothetical for word in words)
+    if any(word in _ALWAYS_POSSIBLE or word in lexicon.HYPOTHETICAL_LEADS for word in words):
+        return True
+    pairs = set(pairwise(words))
+    return any((word, "to") in pairs for word in _TO_PLANS) or bool(
+        pairs & {("thinking", "of"), ("thinking", "about")}
+    )
+
+
+def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:
+    words = [token.word for token in clause if not token.is_mark]
+    if not words:
+        return previous
+    if grammar is not ENGLISH:
+        return _foreign_subject(words, previous, grammar)
+    embedded = _embedded_relation(clause)
+    if embedded is not None:
+        return embedded
+    subject = read_subject(clause)
+    explicit = subject.kind != "principal" or any(
+        word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
+    )
+    if subject.kind == "relation" and {"i", "we"} & set(words[:_MAX_SUBJECT]):
+        return Subject("principal")
+    return subject if explicit and subject.kind != "thing" else previous
+
+
+_MAX_SUBJECT: Final = 5
+
+
+def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) -> Subject:
+    """Return relation for "my X" with kinship X, pronoun for others, principal for "I"."""
+    for position, word in enumerate(words[:_MAX_SUBJECT]):
+        following = words[position + 1 : position + 3]
+        if word in grammar.possessives and any(other in grammar.kin for other in following):
+            return Subject("relation", next(o for o in following if o in grammar.kin))
+        if word in grammar.principal:
+            return Subject("principal")
+        if position == 0 and word in grammar.others:
+            return Subject("pronoun", word)
+    return previous
+
+
+def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
+    """Return the relation of "I think my sister works ...": a relation followed by its verb."""
+    for position, token in enumerate(clause[:-1]):
+        if token.word in lexicon.KIN and position:
+            owned = clause[position - 1].word in lexicon.POSSESSIVES
+            following = clause[position + 1].word
+            joined = {"i", "we"} & {t.word for t in clause[position + 1 : position + 3]}
+            if owned and not token.owner and looks_like_predicate(following) and not joined:
+                return Subject("relation", lexicon.KIN[token.word])
+    return None
+
+
+@lru_cache(maxsize=CACHED_CLAIMS)
+def read_text(text: str) -> Text:
+    """Return the clauses of a folded text in the language its function words point to."""
+    tokens = tokenise(text)
+    plain = tuple(match.group().lower() for match in _ELISION.finditer(text))
+    grammar, known = guess(plain)
+    if hits(plain, ENGLISH) >= known:
+        grammar = ENGLISH
+    if grammar is not ENGLISH:
+        tokens = _foreign_tokens(text, grammar)
+    parts: list[Part] = []
+    subject = Subject("principal")
+    for clause, asks in _split(tokens, grammar):
+        part = _part(clause, subject, grammar, asks=asks)
+        subject = part.subject
+        parts.append(part)
+    stems = frozenset(stem for part in parts for stem in part.stems)
+    return Text(grammar, hits(plain, grammar), tokens, read_quantities(tokens), stems, tuple(parts))

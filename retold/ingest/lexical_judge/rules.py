@@ -1,0 +1,196 @@
+"""The ordered rule table: the first rule that fires decides."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.features import Claim, is_content
+from retold.ingest.lexical_judge.normalise import stem
+from retold.ingest.lexical_judge.outcome import (
+    CLOSE,
+    HALF,
+    IN_ORDER,
+    LOW,
+    PART,
+    Outcome,
+    Rule,
+)
+from retold.ingest.lexical_judge.pair import (
+    Pair,
+    directions_clash,
+    longest_common,
+    quantity_classes,
+)
+from retold.ingest.lexical_judge.sign_rules import (
+    antonym,
+    ended,
+    ended_loose,
+    marital,
+    negation,
+    negation_loose,
+)
+from retold.ingest.lexical_judge.value_rules import (
+    date,
+    name,
+    number,
+    order,
+    ordinal,
+    other_time,
+    slot,
+)
+
+
+def other_subject(pair: Pair) -> Outcome | None:
+    """Part claims about different people or things of theirs."""
+    first, second = pair.a.subject, pair.b.subject
+    if first == second or not (first.is_other or second.is_other):
+        return None
+    for mine, theirs in pair.orders:
+        if mine.subject.kind == "relation" and _mentions_relation(theirs, mine.subject.key):
+            return None
+        if mine.subject.kind == "name" and set(mine.subject.key.split("/")[0].split()) <= (
+            theirs.words
+        ):
+            same_topic = "/" not in mine.subject.key and theirs.subject.kind != "name"
+            if same_topic:
+                return None
+    return Outcome("distinct", "other-subject")
+
+
+def _mentions_relation(claim: Claim, key: str) -> bool:
+    return any(lexicon.KIN.get(word) == key for word in claim.words)
+
+
+def unrelated(pair: Pair) -> Outcome | None:
+    """Part claims without any content in common."""
+    if pair.shared or not (pair.a.content or pair.b.content):
+        return None
+    if pair.a.quantities.numbers and pair.b.quantities.numbers and not pair.both_differ:
+        return None
+    if pair.a.quantities.dates and pair.b.quantities.dates and not pair.both_differ:
+        return None
+    return Outcome("distinct", "unrelated")
+
+
+def modality(pair: Pair) -> Outcome | None:
+    """Keep a fact apart from a former state or a possibility."""
+    if pair.a.modality == pair.b.modality:
+        return None
+    return Outcome("unknown" if pair.overlap >= HALF else "distinct", "modality")
+
+
+def other_person(pair: Pair) -> Outcome | None:
+    """Part a claim about a man from one about a woman."""
+    sides = [
+        (bool(only & _stems(lexicon.MALE)), bool(only & _stems(lexicon.FEMALE)))
+        for only in (pair.only_a, pair.only_b)
+    ]
+    if (sides[0][0] and sides[1][1]) or (sides[0][1] and sides[1][0]):
+        return Outcome("distinct" if pair.overlap < CLOSE else "unknown", "other-person")
+    return None
+
+
+def _stems(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem(word) for word in words)
+
+
+def quantity(pair: Pair) -> Outcome | None:
+    """Keep "all" apart from "some"."""
+    first, second = quantity_classes(pair.a), quantity_classes(pair.b)
+    if first != second and pair.overlap >= HALF:
+        return Outcome("unknown", "quantity")
+    return None
+
+
+def direction(pair: Pair) -> Outcome | None:
+    """Keep "into" apart from "out of"."""
+    if directions_clash(pair.a, pair.b) and pair.overlap >= PART:
+        return Outcome("unknown", "direction")
+    return None
+
+
+def equal_words(pair: Pair) -> Outcome | None:
+    """Join claims with the same content words in the same order, numbers, dates, pronouns."""
+    if pair.only_a or pair.only_b or not _same_frame(pair):
+        return None
+    linked = pair.a.words & lexicon.PREPOSITIONS == pair.b.words & lexicon.PREPOSITIONS
+    if linked and longest_common(_ordered(pair.a), _ordered(pair.b)) >= IN_ORDER:
+        return Outcome("same", "equal-words")
+    user = pair.a.subject == pair.b.subject and pair.a.subject.kind == "principal"
+    if user and _prepositional(pair.a) == _prepositional(pair.b):
+        return Outcome("same", "equal-reordered")
+    return Outcome("unknown", "reordered")
+
+
+def _same_frame(pair: Pair) -> bool:
+    return (
+        bool(pair.a.content)
+        and pair.a.numbers == pair.b.numbers
+        and frozenset(pair.a.quantities.dates) == frozenset(pair.b.quantities.dates)
+        and pair.a.quantities.ordinals == pair.b.quantities.ordinals
+        and pair.a.tense == pair.b.tense
+        and pair.a.attitude == pair.b.attitude
+        and len(pair.a.sequence) == len(pair.b.sequence)
+    )
+
+
+def _ordered(claim: Claim) -> tuple[str, ...]:
+    """Return content stems with the pronouns of others, whose place says who does what."""
+    return tuple(
+        token.stem
+        for token in claim.tokens
+        if is_content(token)
+        or token.word in lexicon.SECOND_PERSON
+        or token.word in lexicon.THIRD_PERSON
+    )
+
+
+def _prepositional(claim: Claim) -> frozenset[tuple[str, str]]:
+    words = [t for t in claim.tokens if t.word not in lexicon.ARTICLES]
+    return frozenset(
+        (left.word, right.stem)
+        for left, right in pairwise(words)
+        if left.word in lexicon.PREPOSITIONS
+    )
+
+
+def refines(pair: Pair) -> Outcome | None:
+    """Leave open a claim that says the same more narrowly."""
+    if pair.overlap >= HALF and not pair.both_differ:
+        return Outcome("unknown", "refines")
+    return None
+
+
+def low_overlap(pair: Pair) -> Outcome | None:
+    """Part claims with little in common."""
+    if pair.overlap < LOW:
+        return Outcome("distinct", "low-overlap")
+    return Outcome("distinct", "part-overlap") if pair.overlap < PART else None
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    other_subject,
+    slot,
+    name,
+    marital,
+    unrelated,
+    ended,
+    modality,
+    order,
+    ordinal,
+    other_time,
+    number,
+    date,
+    other_person,
+    antonym,
+    negation,
+    negation_loose,
+    ended_loose,
+    quantity,
+    direction,
+    equal_words,
+    refines,
+    low_overlap,
+)

@@ -1,0 +1,290 @@
+"""Whether a quote supports a claim: the support rule of the decisions, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon, unspaced, vocabulary
+from retold.ingest.lexical_judge.features import Claim, parse
+from retold.ingest.lexical_judge.grounding import missing_date, missing_name, missing_number
+from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
+from retold.ingest.lexical_judge.normalise import Token, collapse, fold, snowball
+from retold.ingest.lexical_judge.preference import preference_order
+from retold.ingest.lexical_judge.quoted import Part, Text, read_text, stem_of
+from retold.ingest.lexical_judge.sign_rules import ANTONYM_STEMS
+from retold.ingest.lexical_judge.slots import read_slots
+from retold.models.verdict import Label, Verdict
+from retold.text import UNSPACED_SCRIPTS, Script, dominant_script
+
+FLOOR: Final = 0.5
+"""Coverage from which the caller accepts a quote; here it only picks the verdict's label."""
+_MIN_UNKNOWN_WORDS: Final = 3
+_MIN_NAME_CHARS: Final = 2
+_FULL: Final = 1.0
+_EAST_ASIAN: Final[frozenset[Script]] = frozenset({"han", "kana"})
+_AVERSE: Final = frozenset(
+    snowball(word)
+    for word in (
+        "allergic allergy allergies intolerant intolerance averse aversion phobia afraid scared "
+        "fear fears sensitive hypersensitive anaphylactic"
+    ).split()
+)
+
+
+def fold_names(text: str, names: Sequence[str]) -> str:
+    """Return the text with the principal's names replaced by "user", longest first."""
+    for name in names:
+        pattern = re.compile(
+            rf"(?<!\w){re.escape(name)}(?!\w)",
+            0 if name.lower() in lexicon.FUNCTION_WORDS | set(lexicon.MONTHS) else re.IGNORECASE,
+        )
+        text = pattern.sub("user", text)
+    return text
+
+
+def usable_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of two characters or more, longest first."""
+    kept = {fold(name).strip() for name in names}
+    return tuple(sorted((n for n in kept if len(n) >= _MIN_NAME_CHARS), key=lambda n: (-len(n), n)))
+
+
+def _claim_part(claim: Text) -> Part:
+    """Return the first clause that says something; a claim is one statement."""
+    return next((part for part in claim.parts if part.stems), claim.parts[0])
+
+
+def _fault(part: Part, claim: Text, asked: Part) -> str:
+    """Return the rule by which a clause cannot support the claim, "" when none applies."""
+    if part.question:
+        return "question"
+    if _other_subject(part, claim, asked):
+        return "other-subject"
+    if (part.past or _tense_moved(part, claim)) and not asked.past:
+        return "past"
+    if part.hypothetical and not any(other.hypothetical for other in claim.parts):
+        return "hypothetical"
+    if _differs(part, claim, asked):
+        return "polarity"
+    return ""
+
+
+def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
+    subject = part.subject
+    if not subject.is_other or asked.subject.kind not in {"principal", "possession"}:
+        return False
+    if subject.kind == "relation":
+        kin = {lexicon.KIN.get(word, word) for word in claim.words}
+        return subject.key not in kin
+    if subject.kind == "name":
+        return not set(subject.key.split("/")[0].split()) <= claim.words
+    return subject.key not in claim.words
+
+
+_PERFECT: Final = frozenset("have has had be been being is are am was were get got to".split())
+
+
+def _tense_moved(part: Part, claim: Text) -> bool:
+    """Tell whether the clause puts a verb of the claim into the past: "lived" for "lives"."""
+    if part.tokens and claim.grammar is not ENGLISH:
+        return False
+    claimed = {token.word for token in claim.tokens}
+    stems = {token.stem for token in claim.tokens}
+    words = [token.word for token in part.tokens]
+    if {"always", "since", "born"} & set(words):
+        return False
+    for position, token in enumerate(part.tokens):
+        if token.word in claimed:
+            continue
+        before = words[position - 1] if position else ""
+        lead = words[position - 2] if position > 1 else ""
+        past = token.word in vocabulary.IRREGULAR_PAST or token.word.endswith("ed")
+        if token.word in {"was", "were", "had"}:
+            if _past_state(part.tokens, position) and not claimed & {"was", "were", "had", "been"}:
+                return True
+        elif past and token.stem in stems and before not in _PERFECT and lead not in _PERFECT:
+            return True
+    return False
+
+
+def _past_state(tokens: Sequence[Token], position: int) -> bool:
+    """Tell a past state ("was a nurse", "had a dog") from a passive or a past perfect."""
+    for token in tokens[position + 1 : position + 3]:
+        if token.word in lexicon.NEGATORS or token.word in lexicon.DEGREE_ADVERBS:
+            continue
+        participle = token.word.endswith(("ed", "ing")) or token.word in vocabulary.IRREGULAR
+        return not participle and token.word != "to"
+    return False
+
+
+def _differs(part: Part, claim: Text, asked: Part) -> bool:
+    """Tell whether the clause has the other sign where the claim has its own.
+
+    A negated predicate that the claim does not have negates only itself, but then its object
+    supports an aversion only, never a positive claim.
+    """
+    negative = asked.negated
+    if part.attitude and asked.attitude:
+        return ((part.attitude < 0) ^ part.negated) != ((asked.attitude < 0) ^ negative)
+    if part.attitude < 0 and not part.negated:
+        return not negative and not _is_averse(claim)
+    if part.negated == negative:
+        return False
+    if part.negated and part.predicate not in claim.stems:
+        return not _is_averse(claim) and not (part.stems - {part.predicate}) <= {""}
+    return not (negative and asked.attitude < 0)
+
+
+def _is_averse(claim: Text) -> bool:
+    return bool(claim.stems & _AVERSE) or any(part.attitude < 0 for part in claim.parts)
+
+
+def _excluded(quote: Text, claim: Text) -> bool:
+    """Tell whether a negated fragment names what the claim affirms: "not spaces"."""
+    if any(part.fragment or part.negated for part in claim.parts) or _is_averse(claim):
+        return False
+    return any(
+        part.fragment and part.negated and part.stems and part.stems <= claim.stems
+        for part in quote.parts
+    )
+
+
+def _other_slot(quote: Claim, claim: Claim) -> bool:
+    """Tell whether the quote fills an exclusive slot of the claim with another value."""
+    said, wanted = read_slots(quote), read_slots(claim)
+    return any(slot in said and not set(said[slot]) & set(value) for slot, value in wanted.items())
+
+
+def _other_order(quote: Claim, claim: Claim) -> bool:
+    said, wanted = preference_order(quote), preference_order(claim)
+    if said is None:
+        return False
+    if wanted is not None:
+        return bool(said.better & wanted.worse) and bool(said.worse & wanted.better)
+    return bool(said.worse & claim.content) and not said.better & claim.content
+
+
+def _sequence(part: Part, grammar: Grammar) -> tuple[str, ...]:
+    return tuple(stem for token in part.tokens if (stem := stem_of(token, grammar)))
+
+
+def _swapped(quote: Text, claim: Text, asked: Part) -> bool:
+    """Tell whether a clause equals the claim but for one word after the first, or an opposite."""
+    wanted = _sequence(asked, claim.grammar)
+    for part in quote.parts:
+        heard = _sequence(part, quote.grammar)
+        differing = [
+            n for n, pair in enumerate(zip(heard, wanted, strict=False)) if len({*pair}) > 1
+        ]
+        one = len(heard) == len(wanted) > 1 and len(differing) == 1 and differing[0] > 0
+        if (
+            one
+            and heard[differing[0]] not in claim.stems
+            and wanted[differing[0]] not in quote.stems
+        ):
+            return True
+        for mine in part.stems - claim.stems:
+            for theirs in asked.stems - quote.stems:
+                if frozenset((mine, theirs)) in ANTONYM_STEMS:
+                    return True
+    return False
+
+
+def _spaced(quote: str, claim: str) -> tuple[float, str] | None:
+    """Score two texts of one spaced script; None when the quote's language is not known."""
+    said, asked_text = read_text(quote), read_text(claim)
+    if not asked_text.parts or not asked_text.stems or not said.parts:
+        return 0.0, "empty"
+    asked = _claim_part(asked_text)
+    if missing_number(said.quantities, asked_text.quantities):
+        return 0.0, "number"
+    if missing_date(said.quantities, asked_text.quantities):
+        return 0.0, "date"
+    if missing_name(said, asked_text):
+        return 0.0, "name"
+    words = sum(token.word[0].isalpha() for token in said.tokens)
+    foreign = said.grammar is not ENGLISH or not said.known_words
+    if not said.stems & asked_text.stems and foreign and words >= _MIN_UNKNOWN_WORDS:
+        return None
+    return _covered(said, asked_text, asked, parse(quote), parse(claim))
+
+
+def _covered(
+    said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim
+) -> tuple[float, str]:
+    if _excluded(said, asked_text):
+        return 0.0, "fragment"
+    if _kin_missing(said, asked):
+        return 0.0, "other-subject"
+    if _other_order(quote, claim):
+        return 0.0, "order"
+    wanted = asked_text.stems
+    best, fault = 0, ""
+    usable: set[str] = set()
+    blocked: set[str] = set()
+    for part in said.parts:
+        covered = part.stems & wanted
+        reason = _fault(part, asked_text, asked)
+        usable |= covered if not reason else set()
+        blocked |= covered if reason else set()
+        if len(covered) > best or (len(covered) == best and not reason):
+            best, fault = len(covered), reason
+    if fault:
+        return 0.0, fault
+    same_language = said.grammar is asked_text.grammar
+    if _other_slot(quote, claim) or (same_language and _swapped(said, asked_text, asked)):
+        return 0.0, "slot"
+    return len(usable) / len(wanted), "coverage"
+
+
+def _kin_missing(said: Text, asked: Part) -> bool:
+    """Tell whether the claim is about a relation that a first-person quote does not mention."""
+    if asked.subject.kind != "relation":
+        return False
+    kin = {lexicon.KIN.get(word, word) for word in said.words}
+    pronoun = any(part.subject.kind == "pronoun" for part in said.parts)
+    return asked.subject.key not in kin and not pronoun
+
+
+def _scripts_differ(quote: Script, claim: Script) -> bool:
+    if "common" in {quote, claim} or quote == claim:
+        return False
+    return not {quote, claim} <= _EAST_ASIAN
+
+
+def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | None:
+    """Return how far a quote supports a claim; None when nothing here can tell.
+
+    ``scores["entails"]`` is the share of the claim that the quote covers, 0.0 when a rule refused;
+    ``rule`` is ``support:`` with the refusing rule's name or ``coverage``.
+    """
+    mine, theirs = collapse_lines(fold(quote)), collapse(fold(claim))
+    kept = usable_names(names)
+    scripts = dominant_script(mine), dominant_script(theirs)
+    if _scripts_differ(*scripts):
+        return _across_scripts(mine, theirs)
+    if scripts[0] in UNSPACED_SCRIPTS or scripts[1] in UNSPACED_SCRIPTS:
+        result: tuple[float, str] | None = unspaced.score(mine, theirs, kept)
+    else:
+        result = _spaced(fold_names(mine, kept), fold_names(theirs, kept))
+    return None if result is None else _verdict(*result)
+
+
+def collapse_lines(text: str) -> str:
+    """Return the text with white space collapsed but line ends kept: they end sentences."""
+    return "\n".join(filter(None, (collapse(line) for line in text.splitlines())))
+
+
+def _across_scripts(quote: str, claim: str) -> Verdict | None:
+    """Refuse when both write digits and none of the claim's is in the quote, else None."""
+    said = set(re.findall(r"\d+", quote))
+    wanted = set(re.findall(r"\d+", claim))
+    return _verdict(0.0, "number") if said and wanted and not said & wanted else None
+
+
+def _verdict(score: float, rule: str) -> Verdict:
+    label: Label = "same" if score >= _FULL else "unknown" if score >= FLOOR else "distinct"
+    if rule in {"polarity", "fragment", "number", "date", "slot", "order"}:
+        label = "contradicts"
+    return Verdict(label, f"support:{rule}", {"entails": score})

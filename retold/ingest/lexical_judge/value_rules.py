@@ -1,0 +1,146 @@
+"""Rules about one attribute with two values: slots, names, numbers, dates, orders."""
+
+from __future__ import annotations
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.features import Claim
+from retold.ingest.lexical_judge.outcome import CLOSE, HALF, LOW, Outcome
+from retold.ingest.lexical_judge.pair import Pair
+from retold.ingest.lexical_judge.preference import preference_order
+from retold.ingest.lexical_judge.quantities import Date
+from retold.ingest.lexical_judge.slots import read_copula, read_slots
+
+
+def _contained(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    return set(left) <= set(right) or set(right) <= set(left)
+
+
+def slot(pair: Pair) -> Outcome | None:
+    """Oppose other values of one exclusive attribute, both plain present facts."""
+    mine, theirs = read_slots(pair.a), read_slots(pair.b)
+    for name in mine:
+        if name not in theirs or _contained(mine[name], theirs[name]) or pair.flips:
+            continue
+        if _holder(pair.a) != _holder(pair.b):
+            continue
+        settled = pair.both_facts and not (_is_former(pair.a) or _is_former(pair.b))
+        if settled and not (pair.a.negated or pair.b.negated):
+            return Outcome("contradicts", f"slot:{name.name}")
+        return Outcome("unknown", "slot-modality")
+    return None
+
+
+def _holder(claim: Claim) -> str:
+    """Return who has the attribute, "" for the principal."""
+    return claim.subject.key if claim.subject.is_other else ""
+
+
+def _is_former(claim: Claim) -> bool:
+    """Tell whether the claim's main verb is a past state: "worked at", "lived in"."""
+    states = ("lived", "worked", "was", "were", "resided", "had")
+    return any(word in claim.words for word in states) and "born" not in claim.words
+
+
+def name(pair: Pair) -> Outcome | None:
+    """Oppose two names as the value of one singular "the X is NAME"."""
+    mine, theirs = read_copula(pair.a), read_copula(pair.b)
+    if mine is None or theirs is None or mine.is_note or theirs.is_note:
+        return None
+    if mine.label != theirs.label or not mine.is_singular or pair.a.negated or pair.b.negated:
+        return None
+    if not (mine.names_value and theirs.names_value and pair.both_facts):
+        return None
+    if mine.value_words[0].isdigit() or theirs.value_words[0].isdigit():
+        return None
+    if _contained(mine.value_words, theirs.value_words):
+        return None
+    return Outcome("contradicts", "name")
+
+
+def order(pair: Pair) -> Outcome | None:
+    """Oppose the same two things preferred the other way round."""
+    mine, theirs = preference_order(pair.a), preference_order(pair.b)
+    if mine is None and theirs is None:
+        return None
+    if mine is None or theirs is None:
+        known = mine or theirs
+        other = pair.b if mine else pair.a
+        if known and known.worse & other.content and other.attitude:
+            return Outcome("unknown", "order-part")
+        return None
+    if mine.better == theirs.worse and mine.worse == theirs.better and not pair.flips:
+        return Outcome("contradicts", "order")
+    return None
+
+
+def ordinal(pair: Pair) -> Outcome | None:
+    """Part the first of something from the second."""
+    first, second = pair.a.quantities.ordinals, pair.b.quantities.ordinals
+    if first and second and not first & second:
+        return Outcome("distinct", "ordinal")
+    return None
+
+
+def other_time(pair: Pair) -> Outcome | None:
+    """Part other numbers at other times: they are two events."""
+    if pair.a.numbers == pair.b.numbers or not (pair.a.numbers and pair.b.numbers):
+        return None
+    if pair.flips:
+        return None
+    dates = frozenset(pair.a.quantities.dates), frozenset(pair.b.quantities.dates)
+    if dates[0] == dates[1] or _scheduled(pair):
+        return None
+    return Outcome("distinct" if pair.both_differ else "unknown", "other-time")
+
+
+def _scheduled(pair: Pair) -> bool:
+    return pair.says(lexicon.SCHEDULED)
+
+
+def _repeatable(pair: Pair) -> bool:
+    return pair.says(lexicon.REPEATABLE) or pair.says(lexicon.EVENT_VERBS)
+
+
+def number(pair: Pair) -> Outcome | None:
+    """Oppose another number of the same thing."""
+    mine, theirs = pair.a.numbers, pair.b.numbers
+    if mine == theirs or not mine or not theirs or pair.flips:
+        return None
+    if pair.both_differ:
+        return Outcome("unknown", "number-other")
+    if _repeatable(pair) and not _scheduled(pair):
+        return Outcome("unknown", "number-event")
+    if not mine & theirs and pair.overlap >= HALF and _same_measure(pair):
+        return Outcome("contradicts", "number")
+    if pair.overlap >= CLOSE and mine - theirs and theirs - mine:
+        return Outcome("contradicts", "number")
+    return Outcome("unknown" if pair.overlap >= LOW else "distinct", "number-loose")
+
+
+def _same_measure(pair: Pair) -> bool:
+    return any(
+        first.value != second.value
+        and ((first.unit and first.unit == second.unit) or first.before == second.before)
+        for first in pair.a.quantities.numbers
+        for second in pair.b.quantities.numbers
+    )
+
+
+def date(pair: Pair) -> Outcome | None:
+    """Oppose another date of the same thing."""
+    mine, theirs = pair.a.quantities.dates, pair.b.quantities.dates
+    if not mine or not theirs or pair.flips or not _all_clash(mine, theirs):
+        return None
+    if _repeatable(pair) and not _scheduled(pair):
+        return Outcome("unknown", "date-event")
+    if pair.both_differ and pair.overlap < HALF:
+        return Outcome("unknown", "date-loose")
+    close = pair.overlap >= HALF or len(pair.only_a | pair.only_b) <= 1
+    return Outcome("contradicts" if close else "unknown", "date" if close else "date-loose")
+
+
+def _all_clash(mine: tuple[Date, ...], theirs: tuple[Date, ...]) -> bool:
+    """Tell whether no date of one fits a date of the other, though they are comparable."""
+    return all(
+        first.clashes(second) and first.shares(second) for first in mine for second in theirs
+    )
