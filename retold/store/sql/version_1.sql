@@ -160,7 +160,7 @@ insert into entities(id, kind, canonical, scope_code, status, created_at)
 select e.id, e.kind, e.canonical, s.code, e.status, v1_moment(e.created_at, 'entities.created_at')
 from v1_entities as e
 join scopes as s on s.kind = e.scope_kind and s.id = e.scope_id
-order by e.created_at, e.id;
+order by v1_us(e.created_at), e.id;
 
 -- name: copy_merges
 -- Which entity each merged one became.
@@ -209,7 +209,7 @@ select new_id, v1_external_id(id), v1_segment(id), new_id, agent_id, user_id, pr
   case when ended_at is not null then 'host' end,
   v1_moment(extracted_at, 'sessions.extracted_at')
 from v1_sessions
-order by started_at, id;
+order by v1_us(started_at), id;
 
 -- name: join_segments
 -- Every segment carries the id of the first one of its conversation.
@@ -266,7 +266,7 @@ select r.id, r.type, r.version, r.content, nullif(r.subject, ''), s.code, r.sour
   v1_tags(r.tags)
 from v1_records as r
 join scopes as s on s.kind = r.scope_kind and s.id = r.scope_id
-order by r.created_at, r.id;
+order by v1_us(r.created_at), r.id;
 
 -- name: copy_lineage
 -- Which record each one replaced.
@@ -300,12 +300,28 @@ update records set status = 'superseded' where seq = :seq;
 update records set source_ref = (select new_ref from v1_records as old where old.id = records.id);
 
 -- name: copy_links
--- Links of records to entities.
+-- Links of records to entities, those to merged ones moved to the survivor.
+with recursive chain(start_seq, seq) as (
+  select seq, seq from entities
+  union
+  select chain.start_seq, e.merged_into
+  from chain join entities as e on e.seq = chain.seq
+  where e.status = 'merged' and e.merged_into is not null
+),
+survivor as (
+  select chain.start_seq, chain.seq
+  from chain join entities as e on e.seq = chain.seq
+  where e.status <> 'merged' or e.merged_into is null
+)
 insert into record_entities(record_seq, entity_seq, role)
-select r.seq, e.seq, case link.role when 'about' then 'about' else 'mentions' end
+select r.seq, coalesce(survivor.seq, e.seq),
+  case link.role when 'about' then 'about' else 'mentions' end
 from v1_record_entities as link
 join records as r on r.id = link.record_id
-join entities as e on e.id = link.entity_id;
+join entities as e on e.id = link.entity_id
+left join survivor on survivor.start_seq = e.seq
+where true
+on conflict (record_seq, entity_seq) do update set role = 'about' where excluded.role = 'about';
 
 -- name: list_foreign_links
 -- Active entities that records of another scope are linked to, with that scope.
@@ -445,7 +461,7 @@ select l.id, v1_moment(l.at, 'search_log.at'), l.agent_id, l.user_id,
   '{}', 'version_1', coalesce(l.warm, 0) <> 0, v1_json(l.timings_ms)
 from v1_search_log as l
 left join v1_sessions as s on s.id = l.session_id
-order by l.at, l.id;
+order by v1_us(l.at), l.id;
 
 -- name: list_events
 -- The audit trail in the order in which it is chained.
