@@ -11,12 +11,12 @@ import unicodedata
 from collections.abc import Callable
 from typing import Final
 
-from retold.text.scripts import INVISIBLE_JOINERS, UNSPACED_CLASS, UNSPACED_RUN
+from retold.text.scripts import INVISIBLE_JOINERS, UNSPACED_RUN, is_unspaced
 
 FTS_PREPARE_VERSION: Final = 1
 """Rises when the same text would be prepared differently: the store then rebuilds its index."""
 
-_JOINED: Final = re.compile(f"(?<=[{UNSPACED_CLASS}])[{INVISIBLE_JOINERS}]+(?=[{UNSPACED_CLASS}])")
+_JOINERS: Final = re.compile(f"[{INVISIBLE_JOINERS}]+")
 _PRIVATE_PLANE: Final = 0x100000
 _LAST_OF_BASIC_PLANE: Final = "\uffff"
 # The last two are the Hebrew signs of abbreviation, which stand inside a word.
@@ -103,7 +103,15 @@ def clean(text: str) -> str:
     if text.isascii():
         return text.replace("\x00", " ")
     composed = unicodedata.normalize("NFKC", text)
-    return _JOINED.sub("", composed).translate(_CLEAN)
+    return _JOINERS.sub(_without_joiners, composed).translate(_CLEAN)
+
+
+def _without_joiners(match: re.Match[str]) -> str:
+    """Drop joiners between two unspaced characters, which are one word for the reader."""
+    text, start, end = match.string, match.start(), match.end()
+    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+    inside_run = before and after and is_unspaced(before) and is_unspaced(after)
+    return "" if inside_run else match.group()
 
 
 def spell(text: str) -> str:

@@ -124,7 +124,6 @@ _FAMILY_CLASSES: Final[dict[Family, str]] = {
     "khmer": _character_class("khmer"),
     "burmese": _character_class("burmese"),
 }
-UNSPACED_CLASS: Final = "".join(_FAMILY_CLASSES.values())
 # One named group per family; ``lastgroup`` tells which.
 UNSPACED_RUN: Final = re.compile(
     "|".join(f"(?P<{family}>[{chars}]+)" for family, chars in _FAMILY_CLASSES.items())
