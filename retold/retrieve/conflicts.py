@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from retold.models import Candidate, SourceKind
@@ -23,7 +23,7 @@ class Entry:
 
 
 def choose_counterpart(
-    candidate: Candidate, others: Iterable[Candidate], source_rank: Mapping[SourceKind, int]
+    candidate: Candidate, others: Iterable[Candidate], source_rank: Callable[[SourceKind], int]
 ) -> Candidate | None:
     """Return the strongest of the conflicting records that outweighs a provisional candidate.
 
@@ -34,7 +34,7 @@ def choose_counterpart(
         return None
 
     def authority(one: Candidate) -> tuple[int, float, int]:
-        return (source_rank[one.source_kind], one.event_at.timestamp(), one.seq)
+        return (source_rank(one.source_kind), one.event_at.timestamp(), one.seq)
 
     own = authority(candidate)
     stronger = [o for o in others if o.status == "confirmed" or authority(o) > own]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from retold.models import ACTIVE_STATUSES, Candidate
 
 Pair = tuple[int, int]
+Cosines = Callable[[int, Sequence[int]], Iterable[float]]
+"""Takes a seq and others; returns one cosine for each, NaN where a vector is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +31,21 @@ class DedupOutcome:
 
 def collapse_duplicates(
     candidates: Sequence[Candidate],
-    cosine: Callable[[int, int], float | None],
+    cosines: Cosines,
     floor: float,
     *,
     apart: Collection[Pair] = (),
 ) -> DedupOutcome:
     """Walk the candidates in order and drop each that is as similar as ``floor`` to a kept one.
 
-    ``cosine`` takes two seqs and answers None when one of them has no vector. Two records that
-    contradict each other are often near-identical in wording, as are a fact and the version it
-    replaced: pairs in ``apart`` (smaller seq first), and an active with an inactive record, never
-    collapse.
+    Two records that contradict each other are often near-identical in wording, as are a fact and
+    the version it replaced: pairs in ``apart``, in either order, and an active with an inactive
+    record, never collapse.
     """
     kept: list[Candidate] = []
     dropped: list[Duplicate] = []
     for candidate in candidates:
-        twin = _first_twin(candidate, kept, cosine, floor, apart)
+        twin = _first_twin(candidate, kept, cosines, floor, apart) if kept else None
         if twin is None:
             kept.append(candidate)
         else:
@@ -55,21 +56,18 @@ def collapse_duplicates(
 def _first_twin(
     candidate: Candidate,
     kept: Sequence[Candidate],
-    cosine: Callable[[int, int], float | None],
+    cosines: Cosines,
     floor: float,
     apart: Collection[Pair],
 ) -> tuple[Candidate, float] | None:
-    for other in kept:
-        similarity = cosine(candidate.seq, other.seq)
-        if (
-            similarity is not None
-            and similarity >= floor
-            and _is_active(candidate) == _is_active(other)
-            and (min(candidate.seq, other.seq), max(candidate.seq, other.seq)) not in apart
-        ):
-            return other, similarity
+    measured = cosines(candidate.seq, [other.seq for other in kept])
+    for other, cosine in zip(kept, measured, strict=True):
+        if cosine >= floor and _may_collapse(candidate, other, apart):
+            return other, float(cosine)
     return None
 
 
-def _is_active(candidate: Candidate) -> bool:
-    return candidate.status in ACTIVE_STATUSES
+def _may_collapse(one: Candidate, other: Candidate, apart: Collection[Pair]) -> bool:
+    held_apart = (one.seq, other.seq) in apart or (other.seq, one.seq) in apart
+    both_alike = (one.status in ACTIVE_STATUSES) == (other.status in ACTIVE_STATUSES)
+    return both_alike and not held_apart

@@ -15,7 +15,7 @@ RANK = {
     "tool_result": 2,
     "session_summary": 2,
     "agent_inference": 1,
-}
+}.__getitem__
 WEAK = candidate(1, status="provisional", source_kind="agent_inference")
 
 

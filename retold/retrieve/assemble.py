@@ -1,0 +1,62 @@
+"""What the generators found becomes one ranked pool of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from retold.models import Candidate, GeneratorHit, LexicalMatch
+from retold.retrieve.fusion import ScoredList
+from retold.store.candidates import CandidateRow
+from retold.store.codec import from_us
+
+
+def without_absent(scored: ScoredList, rows: Mapping[int, CandidateRow]) -> ScoredList:
+    """Return the list without rows the snapshot does not offer, so that ranks have no holes."""
+    return ScoredList(scored.name, tuple(hit for hit in scored.hits if hit[0] in rows))
+
+
+def assemble_pool(
+    fused: Sequence[tuple[int, float]],
+    lists: Sequence[ScoredList],
+    rows: Mapping[int, CandidateRow],
+    matches: Mapping[int, LexicalMatch],
+    entity_of: Mapping[int, str],
+) -> tuple[Candidate, ...]:
+    """Return one candidate per fused row, best first, with every generator's rank and score."""
+    hits = {
+        scored.name: {
+            seq: GeneratorHit(rank, float(score))
+            for rank, (seq, score) in enumerate(scored.hits, start=1)
+        }
+        for scored in lists
+    }
+    return tuple(
+        Candidate(
+            seq=seq,
+            record_id=(row := rows[seq]).record_id,
+            type=row.type,
+            source_kind=row.source_kind,
+            status=row.status,
+            event_at=from_us(row.event_us),
+            dense=hits["dense"].get(seq),
+            lexical=hits["lexical"].get(seq),
+            lexical_match=matches.get(seq) if seq in hits["lexical"] else None,
+            entity=hits["entity"].get(seq),
+            entity_id=entity_of.get(seq) if seq in hits["entity"] else None,
+            fused_score=score,
+            fused_rank=rank,
+        )
+        for rank, (seq, score) in enumerate(fused, start=1)
+    )
+
+
+def outside_pool(row: CandidateRow) -> Candidate:
+    """Return a candidate for a row that no generator found; its rank is 0."""
+    return Candidate(
+        seq=row.seq,
+        record_id=row.record_id,
+        type=row.type,
+        source_kind=row.source_kind,
+        status=row.status,
+        event_at=from_us(row.event_us),
+    )

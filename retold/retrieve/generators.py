@@ -1,0 +1,158 @@
+"""The three generators of candidates: nearest vectors, matching words, named entities."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from retold.index.columns import Eligible
+from retold.index.vector import VectorIndex
+from retold.models import LexicalMatch
+from retold.protocols import Vectors
+from retold.retrieve.fusion import ScoredList
+from retold.retrieve.terms import (
+    QueryTerm,
+    alias_ngrams,
+    fts_match_expression,
+    query_terms,
+    term_coverage,
+)
+from retold.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class AliasHits:
+    """The entities that the request names: their ids and the normalised aliases it used."""
+
+    entity_ids: tuple[str, ...] = ()
+    norms: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalHits:
+    """The lexical ranking, the best coverage of each record, the term count of each query."""
+
+    ranking: ScoredList
+    matches: Mapping[int, LexicalMatch] = field(repr=False)
+    term_counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityHits:
+    """The entity ranking and through which entity each record was reached."""
+
+    ranking: ScoredList
+    entity_of: Mapping[int, str]
+
+
+def dense_search(
+    index: VectorIndex, vectors: Vectors, eligible: Eligible, limit: int
+) -> ScoredList:
+    """Return the nearest eligible records; over several queries each keeps its best cosine."""
+    return ScoredList("dense", tuple(index.search_many(vectors, eligible, limit)))
+
+
+def find_aliases(
+    tx: Transaction,
+    queries: Sequence[str],
+    hints: Sequence[str],
+    scope_codes: Collection[int],
+    max_alias_tokens: int,
+) -> AliasHits:
+    """Look up every stretch of the queries and hints that could be an alias, in one store call.
+
+    Only entities of the given scopes are found.
+    """
+    norms = dict.fromkeys(
+        norm for text in (*queries, *hints) for norm in alias_ngrams(text, max_alias_tokens)
+    )
+    found = tx.entities.by_alias(norms, scope_codes)
+    ids = dict.fromkeys(entity.id for entities in found.values() for entity in entities)
+    return AliasHits(tuple(ids), frozenset(found))
+
+
+def lexical_search(
+    tx: Transaction,
+    queries: Sequence[str],
+    eligible: Eligible,
+    limit: int,
+    alias_norms: Collection[str] = (),
+) -> LexicalHits:
+    """Return the eligible records that hold words of the queries.
+
+    Each query ranks by bm25 on its own; a record takes its best rank over the queries, then its
+    better score, then its key. Coverage is counted per query and the best kept: the largest share
+    of terms, then the most terms. A query without terms finds nothing.
+    """
+    terms = [query_terms(query, tx.lexical.tokens) for query in queries]
+    best: dict[int, tuple[int, float]] = {}
+    for of_query in terms:
+        expression = fts_match_expression(of_query)
+        hits = tx.lexical.search(expression, eligible, limit) if expression else []
+        for rank, (seq, score) in enumerate(hits, start=1):
+            known = best.get(seq)
+            if known is None or (rank, -score) < (known[0], -known[1]):
+                best[seq] = (rank, score)
+    order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))[:limit]
+    ranking = ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order))
+    matches = _coverage(tx, terms, order, alias_norms)
+    return LexicalHits(ranking, matches, tuple(len(of_query) for of_query in terms))
+
+
+def entity_search(
+    tx: Transaction,
+    index: VectorIndex,
+    entity_ids: Sequence[str],
+    eligible: Eligible,
+    *,
+    vectors: Vectors | None,
+    limit: int,
+) -> EntityHits:
+    """Return the eligible records linked to the entities.
+
+    Records about one come before those that mention it, then the nearer to a query, then the
+    newer. The limit applies after eligibility. Without vectors nearness is not looked at.
+    """
+    links = tx.entities.record_seqs_of(entity_ids) if entity_ids else []
+    if not links:
+        return EntityHits(ScoredList("entity"), {})
+    mask = eligible.contains_all([seq for seq, _, _ in links]).tolist()
+    links = [link for link, is_eligible in zip(links, mask, strict=True) if is_eligible]
+    cosines = _best_cosines(index, vectors, [seq for seq, _, _ in links])
+    order = sorted(
+        range(len(links)), key=lambda i: (links[i][2] != "about", -cosines[i], -links[i][0])
+    )
+    entity_of: dict[int, str] = {}
+    for place in order:
+        entity_of.setdefault(links[place][0], links[place][1])
+        if len(entity_of) == limit:
+            break
+    return EntityHits(ScoredList("entity", tuple((seq, 0.0) for seq in entity_of)), entity_of)
+
+
+def _coverage(
+    tx: Transaction,
+    terms: Sequence[Sequence[QueryTerm]],
+    seqs: Sequence[int],
+    alias_norms: Collection[str],
+) -> dict[int, LexicalMatch]:
+    matches: dict[int, LexicalMatch] = {}
+    asked = [of_query for of_query in terms if of_query]
+    for seq, texts in tx.lexical.fields(seqs).items() if seqs else ():
+        tokens = [tx.lexical.tokens(text) for text in texts]
+        matches[seq] = max(
+            (term_coverage(of_query, tokens, alias_norms) for of_query in asked),
+            key=lambda match: (len(match.terms) / match.total_terms, len(match.terms)),
+        )
+    return matches
+
+
+def _best_cosines(index: VectorIndex, vectors: Vectors | None, seqs: Sequence[int]) -> list[float]:
+    """Return each record's best cosine over the queries; -1 where there is no vector."""
+    if vectors is None or not seqs:
+        return [-1.0] * len(seqs)
+    scores = np.stack([index.cosines_to(vector, seqs) for vector in vectors])
+    best: list[float] = np.nan_to_num(scores, nan=-1.0).max(axis=0).tolist()
+    return best

@@ -1,0 +1,281 @@
+"""Records by id, with what the caller may see of their links, conflicts and history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Literal
+
+from retold.errors import InvalidInput, NotFound
+from retold.models import (
+    ACTIVE_STATUSES,
+    MEMORY_TYPES,
+    RECORD_STATUSES,
+    MemoryType,
+    Principal,
+    Record,
+    RecordStatus,
+    Scope,
+    SourceKind,
+)
+from retold.policy.grants import readable_scopes
+from retold.store import Transaction
+from retold.store.candidates import CandidateRepository
+from retold.text import require_id
+
+MAX_IDS = 100
+MAX_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView:
+    """A disagreement with another record that the caller may read; unresolved while both live."""
+
+    record_id: str
+    kind: str
+    rule: str
+    score: float | None
+    noted_at: datetime
+    unresolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """One record as a caller may see it.
+
+    A forgotten record is a ``tombstone``: ids, moments and status stay, ``content``, ``evidence``
+    and ``source_ref`` are None, tags and links empty. Entities, conflicts and lineage hold what
+    the caller may read, and nothing tells that there is more. ``lineage`` runs from the oldest
+    version to the newest, this record included.
+    """
+
+    id: str
+    type: MemoryType
+    version: int
+    content: str | None = field(repr=False)
+    subject: str | None
+    attribute: str | None
+    scope: Scope
+    source_kind: SourceKind
+    source_ref: str | None
+    creator_agent_id: str
+    evidence: str | None = field(repr=False)
+    created_at: datetime
+    event_at: datetime
+    expires_at: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    review_at: datetime | None
+    closed_at: datetime | None
+    confidence: float
+    status: RecordStatus
+    supersedes_id: str | None
+    reinforcements: int
+    last_reinforced_at: datetime | None
+    temporary: bool
+    activation: Literal["conditional", "ambient"]
+    category: str | None
+    tags: tuple[str, ...] = field(repr=False)
+    entity_ids: tuple[str, ...]
+    conflicts: tuple[ConflictView, ...] = ()
+    lineage: tuple[str, ...] = ()
+    tombstone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What ``get`` found. ``missing`` holds the other ids: absent and unreadable ones alike."""
+
+    found: tuple[RecordView, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, newest first. ``next_after`` is the id to continue after; None at the end."""
+
+    records: tuple[RecordView, ...]
+    next_after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """The scopes of one caller in one snapshot; every look-up passes through here."""
+
+    codes: tuple[int, ...]
+    repository: CandidateRepository
+
+    @classmethod
+    def open(cls, tx: Transaction, principal: Principal) -> _Gate:
+        codes = tx.scopes.codes(readable_scopes(tx, principal))
+        return cls(tuple(codes.values()), CandidateRepository(tx))
+
+    def seqs(self, record_ids: Iterable[str]) -> dict[str, int]:
+        return self.repository.readable_records(record_ids, self.codes)
+
+
+def get(tx: Transaction, principal: Principal, record_ids: Sequence[str]) -> Lookup:
+    """Return the readable ones of 1 to 100 ids, in the order asked, history included.
+
+    A foreign id runs the same statements as an unknown one. Raises InvalidInput for no ids, too
+    many, or something that is not a string.
+    """
+    wanted = _checked_ids(record_ids)
+    gate = _Gate.open(tx, principal)
+    seqs = gate.seqs(wanted)
+    views = {view.id: view for view in _views(tx, gate, [seqs[i] for i in wanted if i in seqs])}
+    return Lookup(
+        tuple(views[i] for i in wanted if i in views), tuple(i for i in wanted if i not in views)
+    )
+
+
+def history(
+    tx: Transaction, principal: Principal, record_id: str, *, known_at: datetime | None = None
+) -> tuple[RecordView, ...]:
+    """Return every readable version of the claim that the record belongs to, oldest first.
+
+    ``known_at`` leaves out what was written later; forgotten versions are tombstones. Raises
+    NotFound alike for an unknown and an unreadable id.
+    """
+    (wanted,) = _checked_ids([record_id])
+    gate = _Gate.open(tx, principal)
+    seq = gate.seqs([wanted]).get(wanted)
+    if seq is None:
+        raise NotFound(f"no record {record_id!r}")
+    lineage = tx.records.lineage(tx.records.by_seqs([seq])[seq])
+    known = [one.id for one in lineage if known_at is None or one.created_at <= known_at]
+    seqs = gate.seqs(known)
+    return tuple(_views(tx, gate, [seqs[i] for i in known if i in seqs]))
+
+
+def list_page(
+    tx: Transaction,
+    principal: Principal,
+    *,
+    types: Collection[MemoryType] | None = None,
+    statuses: Collection[RecordStatus] = ACTIVE_STATUSES,
+    after: str | None = None,
+    limit: int = 20,
+) -> Page:
+    """Return up to ``limit`` readable records, newest first, after the record ``after``.
+
+    An ``after`` that is not readable is answered like one past the end: an empty page. Raises
+    InvalidInput for a limit outside 1 to 1000 and for unknown types or statuses, naming the
+    choices.
+    """
+    if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
+    _require_known(types, MEMORY_TYPES, "types")
+    _require_known(statuses, RECORD_STATUSES, "statuses")
+    gate = _Gate.open(tx, principal)
+    after_seq = None
+    if after is not None:
+        after_seq = gate.seqs(_checked_ids([after])).get(after, 0)
+    records = tx.records.list_page(
+        gate.codes,
+        types=None if types is None else tuple(types),
+        statuses=tuple(statuses),
+        after_seq=after_seq,
+        limit=limit + 1,
+    )
+    views = tuple(_views(tx, gate, [record.seq for record in records[:limit]]))
+    return Page(views, views[-1].id if len(records) > limit else None)
+
+
+def with_readable_links(
+    tx: Transaction, records: Iterable[Record], scope_codes: Collection[int]
+) -> list[Record]:
+    """Return the records without entity and lineage links that lie outside the scopes."""
+    given = list(records)
+    repository = CandidateRepository(tx)
+    entities = repository.readable_entities(
+        dict.fromkeys(entity for record in given for entity in record.entity_ids), scope_codes
+    )
+    replaced = [one.supersedes_id for one in given if one.supersedes_id is not None]
+    earlier = repository.readable_records(replaced, scope_codes) if replaced else {}
+    return [
+        replace(
+            record,
+            entity_ids=tuple(one for one in record.entity_ids if one in entities),
+            supersedes_id=record.supersedes_id if record.supersedes_id in earlier else None,
+        )
+        for record in given
+    ]
+
+
+def _views(tx: Transaction, gate: _Gate, seqs: Sequence[int]) -> list[RecordView]:
+    if not seqs:
+        return []
+    stored = tx.records.by_seqs(seqs)
+    conflicts = _conflicts(tx, gate, tuple(stored.values()))
+    return [
+        _view(one, conflicts.get(one.seq, ()), _lineage(tx, gate, stored[one.seq]))
+        for one in with_readable_links(tx, stored.values(), gate.codes)
+    ]
+
+
+def _conflicts(
+    tx: Transaction, gate: _Gate, records: Sequence[Record]
+) -> Mapping[int, tuple[ConflictView, ...]]:
+    status = {record.seq: record.status for record in records}
+    found: dict[int, tuple[ConflictView, ...]] = {}
+    for row in tx.records.conflicts_of(status):
+        if row.other_scope_code not in gate.codes:
+            continue
+        view = ConflictView(
+            record_id=row.conflict.other_id,
+            kind=row.conflict.kind,
+            rule=row.conflict.rule,
+            score=row.conflict.score,
+            noted_at=row.conflict.noted_at,
+            unresolved=status[row.record_seq] in ACTIVE_STATUSES
+            and row.other_status in ACTIVE_STATUSES,
+        )
+        found[row.record_seq] = (*found.get(row.record_seq, ()), view)
+    return found
+
+
+def _lineage(tx: Transaction, gate: _Gate, record: Record) -> tuple[str, ...]:
+    versions = [version.id for version in tx.records.lineage(record)]
+    readable = gate.seqs(versions)
+    return tuple(version for version in versions if version in readable)
+
+
+_COPIED = tuple(
+    one.name for one in fields(RecordView) if one.name not in ("conflicts", "lineage", "tombstone")
+)
+
+
+def _view(
+    record: Record, conflicts: tuple[ConflictView, ...], lineage: tuple[str, ...]
+) -> RecordView:
+    values = {name: getattr(record, name) for name in _COPIED}
+    if record.status == "deleted":
+        values |= {
+            "content": None,
+            "evidence": None,
+            "source_ref": None,
+            "subject": None,
+            "attribute": None,
+            "tags": (),
+            "entity_ids": (),
+        }
+        return RecordView(**values, lineage=lineage, tombstone=True)
+    return RecordView(**values, conflicts=conflicts, lineage=lineage)
+
+
+def _checked_ids(record_ids: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(record_ids, str):
+        raise InvalidInput("`ids` must be a list of record ids, not one string.", field="ids")
+    ids = tuple(dict.fromkeys(require_id(one, "ids", allow_slash=True) for one in record_ids))
+    if not 1 <= len(ids) <= MAX_IDS:
+        raise InvalidInput(f"`ids` must hold 1 to {MAX_IDS} record ids.", field="ids")
+    return ids
+
+
+def _require_known(names: Collection[str] | None, choices: Sequence[str], what: str) -> None:
+    if names is None:
+        return
+    if isinstance(names, str) or not names or any(name not in choices for name in names):
+        raise InvalidInput(f"`{what}` must name some of {', '.join(choices)}.", field=what)

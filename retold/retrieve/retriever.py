@@ -1,0 +1,426 @@
+"""One search from request to response: the only place that knows the order of the stages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from retold.config import RetoldConfig
+from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
+from retold.index.columns import Eligible
+from retold.index.vector import VectorIndex
+from retold.models import (
+    Candidate,
+    Channel,
+    Principal,
+    Record,
+    SearchRequest,
+    SearchResponse,
+    SearchResult,
+)
+from retold.policy.grants import readable_scopes
+from retold.protocols import ContentPolicy, Embedder, QueryRewriter, Reranker, Vectors
+from retold.retrieve.assemble import assemble_pool, outside_pool, without_absent
+from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
+from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
+from retold.retrieve.dedup import collapse_duplicates
+from retold.retrieve.explain import explain, explain_empty
+from retold.retrieve.freshness import apply_freshness
+from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
+from retold.retrieve.gate import QuerySignals, decide, exclude_source_kinds
+from retold.retrieve.generators import (
+    dense_search,
+    entity_search,
+    find_aliases,
+    lexical_search,
+)
+from retold.retrieve.render import render_response
+from retold.retrieve.request import checked_request
+from retold.retrieve.rerank import NoReranker, rerank
+from retold.retrieve.rewrite import NoRewriter, rewrite_queries
+from retold.retrieve.searchlog import LogOutcome, SearchLogWriter
+from retold.retrieve.snapshot import (
+    Readable,
+    believed_seqs,
+    final_records,
+    rows_offered,
+    unresolved_conflicts,
+    wants_history,
+)
+from retold.retrieve.trace import PipelineSettings, SearchTrace
+from retold.store import Store, Transaction
+from retold.store.codec import to_us, to_us_or_none
+from retold.util import Clock, IdSource, Timer, new_id, system_clock
+
+logger = logging.getLogger(__name__)
+
+CHANNELS: tuple[Channel, ...] = ("dense", "lexical", "entity")
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """What the snapshot says about the survivors.
+
+    ``conflicts`` holds unresolved conflicts between eligible rows, in both directions;
+    ``contents`` the texts of the rerank shortlist.
+    """
+
+    kept: tuple[Candidate, ...]
+    conflicts: Mapping[int, tuple[int, ...]]
+    contents: Mapping[int, str] = field(repr=False)
+
+
+class Retriever:
+    """Search one store for one caller at a time; safe across threads.
+
+    ``embedder`` None means that this process has no dense channel. The retriever owns nothing but
+    its log writer: ``close`` flushes the log.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        index: VectorIndex,
+        embedder: Embedder | None,
+        config: RetoldConfig,
+        *,
+        rewriter: QueryRewriter | None = None,
+        reranker: Reranker | None = None,
+        content_policy: ContentPolicy | None = None,
+        clock: Clock = system_clock,
+        id_source: IdSource = new_id,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._config = config
+        self._rewriter = rewriter or NoRewriter()
+        self._reranker = reranker or NoReranker()
+        self._content_policy = content_policy
+        self._clock = clock
+        self._new_id = id_source
+        self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
+        self._flags = config.flags()
+        self._settings = PipelineSettings(
+            pipeline=_pipeline(config), gate=config.retrieval.gate.model_dump(mode="json")
+        )
+
+    def close(self) -> None:
+        """Write log rows that still wait. The store must be open."""
+        self._log.close()
+
+    def flush_log(self) -> bool:
+        """Write log rows that still wait; False when some remain."""
+        return self._log.flush()
+
+    def search(self, principal: Principal, request: SearchRequest) -> SearchResponse:
+        """Return what the principal may read and what is relevant, with the reasons.
+
+        Raises InvalidInput for a malformed request, RerankError when an enabled reranker fails
+        and its ``on_failure`` says so, StoreError when the store cannot be read. A failing
+        embedder or rewriter is reported in the response instead.
+        """
+        request = self._permitted(checked_request(request))
+        trace = SearchTrace(
+            search_id=self._new_id(),
+            at=self._clock(),
+            principal=principal,
+            request=request,
+            warm=self._index.is_loaded and self._embedder is not None and self._embedder.is_loaded,
+            timer=Timer(),
+        )
+        with trace.stage("rewrite"):
+            trace.rewritten = rewrite_queries(
+                request.queries, request.context, self._rewriter, self._config.retrieval.rewrite
+            )
+        with trace.stage("embed"):
+            vectors = self._embed(trace)
+        with self._store.read() as tx:
+            readable = self._readable(tx, trace)
+            self._candidates(tx, trace, readable, vectors)
+            selection = self._select(tx, trace, readable)
+        outcome = self._fit(trace, selection)
+        return self._respond(trace, selection, outcome)
+
+    def _permitted(self, request: SearchRequest) -> SearchRequest:
+        """Pass what people wrote through the content policy before anything can keep it."""
+        policy = self._content_policy
+        if policy is None:
+            return request
+        redacted = replace(
+            request,
+            queries=tuple(policy.apply(query, where="query") for query in request.queries),
+            context=request.context and policy.apply(request.context, where="query"),
+            entities=request.entities
+            and tuple(policy.apply(name, where="query") for name in request.entities),
+        )
+        return checked_request(redacted)
+
+    def _embed(self, trace: SearchTrace) -> Vectors | None:
+        """Return one vector per query; None with a stated reason when there is no dense channel."""
+        if self._embedder is None:
+            trace.degraded.append("dense: this process has no embedder")
+            return None
+        if self._index.dense_unavailable is not None:
+            trace.degraded.append(f"dense: {self._index.dense_unavailable}")
+            return None
+        try:
+            return self._embedder.embed_queries(trace.rewritten.queries)
+        except Exception as error:  # whatever a model raises; the other channels still answer
+            trace.degraded.append(f"dense: {_described(error)}")
+            return None
+
+    def _readable(self, tx: Transaction, trace: SearchTrace) -> Readable:
+        request = trace.request
+        with trace.stage("scopes"):
+            trace.scopes = readable_scopes(tx, trace.principal)
+            codes = tx.scopes.codes(trace.scopes)
+        with trace.stage("index_refresh"):
+            trace.index_refresh = self._index.refresh(
+                tx, self._config.embedding.incremental_reload_max
+            )
+        with trace.stage("filter"):
+            eligible = self._index.eligible(
+                codes.values(),
+                now_us=to_us(tx.now),
+                types=request.types,
+                since_us=to_us_or_none(request.since),
+                until_us=to_us_or_none(request.until),
+                include_history=wants_history(request),
+                among=believed_seqs(tx, request, tuple(codes.values())),
+            )
+        return Readable(codes, eligible)
+
+    def _candidates(
+        self, tx: Transaction, trace: SearchTrace, readable: Readable, vectors: Vectors | None
+    ) -> None:
+        """Run the generators over eligible rows and fuse what they found into ``trace.pool``."""
+        cfg, queries = self._config.retrieval, trace.rewritten.queries
+        eligible, limit = readable.eligible, cfg.per_generator_k
+        with trace.stage("dense"):
+            dense = self._dense(trace, vectors, eligible)
+        with trace.stage("entity"):
+            hints = trace.request.entities or ()
+            aliases = find_aliases(
+                tx, queries, hints, readable.codes.values(), cfg.max_alias_tokens
+            )
+        with trace.stage("lexical"):
+            lexical = lexical_search(tx, queries, eligible, limit, aliases.norms)
+        with trace.stage("entity"):
+            usable = None if dense is None else vectors
+            entity = entity_search(
+                tx, self._index, aliases.entity_ids, eligible, vectors=usable, limit=limit
+            )
+        with trace.stage("fuse"):
+            found = (dense or ScoredList("dense"), lexical.ranking, entity.ranking)
+            seqs = dict.fromkeys(seq for scored in found for seq, _ in scored.hits)
+            trace.rows = rows_offered(tx, readable, trace.request, seqs)
+            trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
+            lists = [without_absent(scored, trace.rows) for scored in found]
+            fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
+            trace.pool = assemble_pool(fused, lists, trace.rows, lexical.matches, entity.entity_of)
+        ran = CHANNELS if dense is not None else CHANNELS[1:]
+        trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts)
+
+    def _dense(
+        self, trace: SearchTrace, vectors: Vectors | None, eligible: Eligible
+    ) -> ScoredList | None:
+        """Return the dense ranking; None with a stated reason when the channel did not run."""
+        if vectors is None:
+            return None
+        try:
+            limit = self._config.retrieval.per_generator_k
+            return dense_search(self._index, vectors, eligible, limit)
+        except (EmbeddingError, EmbeddingProfileMismatch) as error:
+            trace.degraded.append(f"dense: {_described(error)}")
+            return None
+
+    def _select(self, tx: Transaction, trace: SearchTrace, readable: Readable) -> _Selection:
+        """Narrow the pool by freshness, gate and duplicates; fetch what later stages need."""
+        cfg, request = self._config, trace.request
+        with trace.stage("freshness"):
+            windowed = request.since is not None or request.until is not None
+            trace.pool = apply_freshness(
+                trace.pool, tx.now, cfg.retrieval.freshness, windowed=windowed
+            )
+        with trace.stage("gate"):
+            if cfg.reranker.enabled and cfg.reranker.mode == "cross_encoder_only":
+                trace.gate_mode = "exclude_source_kinds"
+            self._gate(trace)
+        with trace.stage("dedup"):
+            survivors = [trace.rows[one.seq] for one in trace.passed]
+            conflicts = unresolved_conflicts(tx, readable, survivors)
+            others = rows_offered(tx, readable, request, conflicts.keys() - trace.rows.keys())
+            trace.rows |= others
+            trace.scope_of |= {seq: readable.scope_of(row) for seq, row in others.items()}
+            kept = self._collapse(trace, conflicts)
+        contents: dict[int, str] = {}
+        if cfg.reranker.enabled:
+            with trace.stage("rerank"):
+                records = tx.records.by_seqs(one.seq for one in kept[: cfg.reranker.candidates])
+                contents = {seq: record.content for seq, record in records.items()}
+        return _Selection(kept, conflicts, contents)
+
+    def _gate(self, trace: SearchTrace) -> None:
+        step = decide if trace.gate_mode == "floors" else exclude_source_kinds
+        outcome = step(trace.signals, trace.pool, self._config.retrieval.gate)
+        trace.passed, trace.gated_out = outcome.kept, outcome.dropped
+
+    def _collapse(
+        self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
+    ) -> tuple[Candidate, ...]:
+        apart = {(seq, other) for seq, others in conflicts.items() for other in others}
+        outcome = collapse_duplicates(
+            trace.passed, self._index.cosines, self._config.retrieval.dedup_cosine, apart=apart
+        )
+        trace.duplicates = outcome.dropped
+        return outcome.kept
+
+    def _fit(self, trace: SearchTrace, selection: _Selection) -> BudgetOutcome:
+        """Rerank outside any transaction, pair conflicting records, fill the budget."""
+        cfg, request = self._config, trace.request
+        with trace.stage("rerank"):
+            trace.rerank = rerank(
+                selection.kept,
+                trace.rewritten.queries,
+                selection.contents,
+                self._reranker,
+                cfg.reranker,
+            )
+            ranked = trace.rerank.ranked
+            if trace.rerank.error is not None and trace.gate_mode == "exclude_source_kinds":
+                # The cross-encoder was the only judge of relevance; without it the floors decide.
+                trace.gate_mode = "floors"
+                self._gate(trace)
+                ranked = self._collapse(trace, selection.conflicts)
+        with trace.stage("budget"):
+            entries = pair_counterparts(ranked, self._counterparts(trace, selection.conflicts))
+            outcome = fill_budget(
+                entries,
+                {seq: result_tokens(row.chars) for seq, row in trace.rows.items()},
+                k=request.k,
+                token_budget=cfg.retrieval.token_budget,
+            )
+            trace.left_out = outcome.left_out
+        return outcome
+
+    def _counterparts(
+        self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
+    ) -> dict[int, Candidate]:
+        """Return the stronger side of each provisional survivor, with its own evidence if any."""
+        excluded = self._config.retrieval.gate.floors(trace.request.trigger).exclude_source_kinds
+        judged = {one.seq: one for one in (*trace.gated_out, *trace.passed)}
+        chosen: dict[int, Candidate] = {}
+        for seq, others in conflicts.items():
+            rivals = [
+                judged.get(other) or outside_pool(trace.rows[other])
+                for other in others
+                if other in trace.rows and trace.rows[other].source_kind not in excluded
+            ]
+            own = judged.get(seq)
+            rival = own and choose_counterpart(own, rivals, self._config.policy.source_rank.of)
+            if rival:
+                chosen[seq] = rival
+        return chosen
+
+    def _respond(
+        self, trace: SearchTrace, selection: _Selection, outcome: BudgetOutcome
+    ) -> SearchResponse:
+        """Look at the chosen records once more, explain them, log the search and answer."""
+        with trace.stage("final_check"), self._store.read() as tx:
+            records = final_records(
+                tx,
+                readable_scopes(tx, trace.principal),
+                trace.request,
+                [placed.candidate.seq for placed in outcome.chosen],
+            )
+        with trace.stage("explain"):
+            results = self._results(trace, selection, outcome, records)
+            trace.returned = tuple((one.record.id, one.explanation) for one in results)
+            if not results:
+                trace.empty_reason = explain_empty(
+                    gated_out=trace.gated_out,
+                    survivors=len(trace.passed),
+                    weak=trace.rerank.left_out,
+                    left_out=trace.left_out,
+                    signals=trace.signals,
+                    cfg=self._config.retrieval.gate,
+                    degraded=trace.degraded,
+                )
+            response = SearchResponse(
+                search_id=trace.search_id,
+                raw_queries=trace.request.queries,
+                rewritten_queries=trace.rewritten.shown,
+                rewrite_status=trace.rewritten.status,
+                results=results,
+                empty_reason=trace.empty_reason,
+                degraded=tuple(trace.degraded),
+            )
+            text = render_response(response)
+        with trace.stage("log"):
+            log = self._write_log(trace)
+        return replace(response, log=log, text=text, timings_ms=trace.timings())
+
+    def _results(
+        self,
+        trace: SearchTrace,
+        selection: _Selection,
+        outcome: BudgetOutcome,
+        records: Mapping[int, Record],
+    ) -> tuple[SearchResult, ...]:
+        results = []
+        for placed in outcome.chosen:
+            candidate = placed.candidate
+            record = records.get(candidate.seq)
+            if record is None:
+                continue
+            others = selection.conflicts.get(candidate.seq, ())
+            explanation = explain(
+                candidate,
+                record,
+                raw_queries=trace.request.queries,
+                rewritten_queries=trace.rewritten.shown,
+                rewrite_status=trace.rewritten.status,
+                duplicates=trace.duplicates,
+                budget=placed.note,
+                conflicts_with=tuple(
+                    trace.rows[other].record_id for other in others if other in trace.rows
+                ),
+            )
+            score = candidate.score if candidate.rerank_score is None else candidate.rerank_score
+            results.append(SearchResult(record, score, explanation))
+        return tuple(results)
+
+    def _write_log(self, trace: SearchTrace) -> LogOutcome:
+        try:
+            row = trace.to_row(self._config.logs.detail, self._flags, self._settings)
+        except Exception:
+            logger.exception("a search log row could not be built")
+            return "failed"
+        return self._log.write(row)
+
+
+def _described(error: Exception) -> str:
+    """Say what failed: our own messages hold no content, a foreign exception gives its class."""
+    if isinstance(error, RetoldError):
+        return error.message
+    return f"the embedder failed with {type(error).__name__}"
+
+
+def _pipeline(config: RetoldConfig) -> dict[str, Any]:
+    retrieval = config.retrieval
+    return {
+        "generators": {
+            "dense": {"limit": retrieval.per_generator_k, "search": "exact"},
+            "lexical": {"limit": retrieval.per_generator_k, "search": "fts5 bm25 1 2 3"},
+            "entity": {"limit": retrieval.per_generator_k, "order": "about, cosine, newest"},
+        },
+        "fusion": {"kind": "rrf", "rrf_k": retrieval.rrf_k},
+        "freshness": retrieval.freshness.model_dump(),
+        "gate": "floors",
+        "dedup": {"cosine": retrieval.dedup_cosine},
+        "rerank": config.reranker.mode if config.reranker.enabled else None,
+        "budget": {"token_budget": retrieval.token_budget},
+    }

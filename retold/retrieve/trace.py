@@ -1,0 +1,246 @@
+"""What happened during one search, stage by stage: the source of its log row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from retold.models import (
+    Candidate,
+    Explanation,
+    Principal,
+    Scope,
+    SearchRequest,
+)
+from retold.retrieve.budget import LeftOut
+from retold.retrieve.dedup import Duplicate
+from retold.retrieve.explain import explanation_to_log
+from retold.retrieve.gate import QuerySignals
+from retold.retrieve.logged import candidate_to_log
+from retold.retrieve.replay import PIPELINE_VERSION
+from retold.retrieve.rerank import RerankOutcome
+from retold.retrieve.rewrite import Rewritten
+from retold.store.candidates import CandidateRow
+from retold.store.codec import to_text, to_text_or_none
+from retold.util import Timer
+
+Stage = Literal[
+    "rewrite",
+    "embed",
+    "scopes",
+    "index_refresh",
+    "filter",
+    "dense",
+    "lexical",
+    "entity",
+    "fuse",
+    "freshness",
+    "gate",
+    "dedup",
+    "rerank",
+    "budget",
+    "final_check",
+    "explain",
+    "log",
+]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+LOGGED_STAGES: tuple[Stage, ...] = STAGES[:-1]
+"""The row cannot hold the time of its own insert."""
+
+_encode: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
+
+
+@dataclass(slots=True)
+class SearchTrace:
+    """The one mutable object of a search: one attribute per thing the log keeps.
+
+    Explanations and the log row are both read from here, so they cannot disagree. ``gate_floors``
+    and ``flags`` are JSON texts that do not change between searches.
+    """
+
+    search_id: str
+    at: datetime
+    principal: Principal
+    request: SearchRequest = field(repr=False)
+    warm: bool
+    timer: Timer = field(repr=False)
+    rewritten: Rewritten = field(init=False, repr=False)
+    scopes: tuple[Scope, ...] = ()
+    scope_of: dict[int, Scope] = field(default_factory=dict)
+    index_refresh: str = "unavailable"
+    rows: dict[int, CandidateRow] = field(default_factory=dict, repr=False)
+    pool: tuple[Candidate, ...] = field(default=(), repr=False)
+    signals: QuerySignals = field(init=False)
+    gate_mode: Literal["floors", "exclude_source_kinds"] = "floors"
+    gated_out: tuple[Candidate, ...] = field(default=(), repr=False)
+    passed: tuple[Candidate, ...] = field(default=(), repr=False)
+    duplicates: tuple[Duplicate, ...] = field(default=(), repr=False)
+    rerank: RerankOutcome = field(default_factory=lambda: RerankOutcome("disabled", ()), repr=False)
+    left_out: tuple[LeftOut, ...] = field(default=(), repr=False)
+    returned: tuple[tuple[str, Explanation], ...] = field(default=(), repr=False)
+    empty_reason: str | None = None
+    degraded: list[str] = field(default_factory=list)
+
+    def stage(self, name: Stage) -> AbstractContextManager[None]:
+        """Time what happens inside under this name."""
+        return self.timer.stage(name)
+
+    def to_row(
+        self,
+        detail: Literal["full", "summary"],
+        flags: Mapping[str, Any],
+        settings: PipelineSettings,
+    ) -> dict[str, Any]:
+        """Return the log row. ``summary`` leaves out every list but what was returned."""
+        full = self._stages() if detail == "full" else _EMPTY_STAGES
+        return {
+            "id": self.search_id,
+            "at": to_text(self.at),
+            "agent_id": self.principal.agent_id,
+            "user_id": self.principal.user_id,
+            "session_id": self.principal.session_id,
+            "trigger": self.request.trigger,
+            "detail": detail,
+            "request": _encode(_request(self.request)),
+            "context": self.request.context,
+            "rewrite_status": self.rewritten.status,
+            "rewritten_queries": _encode(self.rewritten.queries)
+            if self.rewritten.status in ("applied", "unchanged")
+            else None,
+            "readable_scopes": _encode([str(scope) for scope in self.scopes]),
+            **full,
+            "gate_inputs": _encode(self._gate_inputs(settings)),
+            "rerank_status": self.rerank.status,
+            "rerank_error": self.rerank.error,
+            "returned": _encode([record_id for record_id, _ in self.returned]),
+            "empty_reason": self.empty_reason,
+            "degraded": _encode(self.degraded),
+            "config_flags": _encode({**flags, "index_refresh": self.index_refresh}),
+            "pipeline": _encode(settings.pipeline),
+            "pipeline_version": PIPELINE_VERSION,
+            "warm": int(self.warm),
+            "timings_ms": _encode(self.timings(LOGGED_STAGES)),
+        }
+
+    def timings(self, stages: Sequence[Stage] = STAGES) -> dict[str, float]:
+        """Return milliseconds per stage, in pipeline order, and their ``total``."""
+        timings: dict[str, float] = {
+            name: round(self.timer.stages.get(name, 0.0), 4) for name in stages
+        }
+        timings["total"] = round(self.timer.total_ms(), 4)
+        return timings
+
+    def _stages(self) -> dict[str, str | None]:
+        pool = sorted(self.pool, key=lambda candidate: candidate.fused_rank)
+        scored = self.rerank.scored
+        return {
+            "candidates": _encode(
+                [
+                    candidate_to_log(one, self.rows[one.seq], str(self.scope_of[one.seq]))
+                    for one in self.pool
+                ]
+            ),
+            "dense": _encode(_ranking(pool, "dense")),
+            "lexical": _encode(_ranking(pool, "lexical")),
+            "entity": _encode(_ranking(pool, "entity")),
+            "fused": _encode([[one.record_id, one.fused_score] for one in pool]),
+            "freshness": _encode(
+                {
+                    one.record_id: one.freshness_multiplier
+                    for one in pool
+                    if one.freshness_multiplier is not None
+                }
+            ),
+            "gated_out": _encode([[one.record_id, one.gate_reason] for one in self.gated_out]),
+            "deduped_out": _encode(
+                [[one.dropped.record_id, one.kept.record_id, one.cosine] for one in self.duplicates]
+            ),
+            "reranked": None
+            if scored is None
+            else _encode(
+                [
+                    {
+                        "record_id": one.candidate.record_id,
+                        "rank_before": one.candidate.rank_before_rerank,
+                        "rank_after": one.candidate.rank_after_rerank,
+                        "score": one.candidate.rerank_score,
+                        "query": one.query,
+                    }
+                    for one in scored
+                ]
+            ),
+            "reranked_out": _encode(
+                [[one.record_id, reason, one.rerank_score] for one, reason in self.rerank.left_out]
+            ),
+            "budget_out": _encode([[one.candidate.record_id, one.reason] for one in self.left_out]),
+            "explanations": _encode(
+                [explanation_to_log(record_id, why) for record_id, why in self.returned]
+            ),
+        }
+
+    def _gate_inputs(self, settings: PipelineSettings) -> dict[str, Any]:
+        return {
+            "mode": self.gate_mode,
+            "trigger": self.signals.trigger,
+            "channels": self.signals.channels,
+            "term_counts": self.signals.term_counts,
+            "floors": settings.gate,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSettings:
+    """The JSON values that say which stages with which constants a search ran through."""
+
+    pipeline: Mapping[str, Any]
+    gate: Mapping[str, Any]
+
+
+_EMPTY_STAGES: Mapping[str, str | None] = {
+    "candidates": "[]",
+    "dense": "[]",
+    "lexical": "[]",
+    "entity": "[]",
+    "fused": "[]",
+    "freshness": "{}",
+    "gated_out": "[]",
+    "deduped_out": "[]",
+    "reranked": None,
+    "reranked_out": "[]",
+    "budget_out": "[]",
+    "explanations": "[]",
+}
+
+
+def _ranking(pool: Sequence[Candidate], name: Literal["dense", "lexical", "entity"]) -> list[Any]:
+    """Return [record id, rank, score and what the channel adds], by rank."""
+    hits = [(one, hit) for one in pool if (hit := getattr(one, name)) is not None]
+    hits.sort(key=lambda pair: pair[1].rank)
+    return [[one.record_id, hit.rank, hit.score, *_extra(one, name)] for one, hit in hits]
+
+
+def _extra(one: Candidate, name: str) -> tuple[Any, ...]:
+    if name == "lexical" and one.lexical_match is not None:
+        return (len(one.lexical_match.terms), one.lexical_match.total_terms)
+    return (one.entity_id,) if name == "entity" else ()
+
+
+def _request(request: SearchRequest) -> dict[str, Any]:
+    return {
+        "queries": request.queries,
+        "k": request.k,
+        "types": request.types,
+        "entities": request.entities,
+        "since": to_text_or_none(request.since),
+        "until": to_text_or_none(request.until),
+        "include_history": request.include_history,
+        "known_at": to_text_or_none(request.known_at),
+        "as_of": to_text_or_none(request.as_of),
+        "trigger": request.trigger,
+    }
