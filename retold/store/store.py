@@ -58,6 +58,7 @@ class Store:
         self._writing_thread: int | None = None
         self._log_writer: apsw.Connection | None = None
         self._log_lock = threading.Lock()
+        self._logging_thread: int | None = None
         self._idle_readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
         for _ in range(MAX_READERS):
             self._idle_readers.put(None)
@@ -120,7 +121,12 @@ class Store:
         return self._closed
 
     def close(self) -> None:
-        """Close every connection. Calling it again does nothing; a fork's copy only forgets."""
+        """Close every connection. Calling it again does nothing; a fork's copy only forgets.
+
+        A write in another thread finishes first. Raises StoreError inside a write of this thread.
+        """
+        if threading.get_ident() in (self._writing_thread, self._logging_thread):
+            raise StoreError("a store is not closed inside a write; leave the block first")
         self._closed = True
         if os.getpid() != self._pid:
             return
@@ -128,13 +134,13 @@ class Store:
             while True:
                 reader = self._idle_readers.get_nowait()
                 if reader is not None:
-                    reader.close()
+                    reader.close(True)
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
                 connection: apsw.Connection | None = getattr(self, name)
                 setattr(self, name, None)
                 if connection is not None:
-                    connection.close()
+                    connection.close(True)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -170,12 +176,15 @@ class Store:
         try:
             self._writing_thread = threading.get_ident()
             with translated(self.path):
-                tx = self._transaction(self._require_writer(), writable=True)
+                if self._writer is None:
+                    self._writer = self._open_writer()
+                tx = self._transaction(self._writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
                     yield tx
             hooks = tx.take_hooks()
         finally:
+            self._writer = _reusable(self._writer)
             self._writing_thread = None
             self._writer_lock.release()
         _run_hooks(hooks, tx.committed_version)
@@ -190,21 +199,23 @@ class Store:
         if not self._log_lock.acquire(timeout=max_wait_ms / 1000):
             raise StoreBusy("another thread is writing the search log")
         try:
+            self._logging_thread = threading.get_ident()
             with translated(self.path):
                 if self._log_writer is None:
-                    self._log_writer = self._open_log_writer()
+                    self._log_writer = self._open_writer()
+                    opening.sync_at_checkpoints(self._log_writer)
                 opening.wait_for_locks(self._log_writer, max_wait_ms / 1000)
                 tx = self._transaction(self._log_writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
                     yield tx
         finally:
+            self._log_writer = _reusable(self._log_writer)
+            self._logging_thread = None
             self._log_lock.release()
 
     def _transaction(self, connection: apsw.Connection, *, writable: bool) -> Transaction:
-        return Transaction(
-            connection, now=self._clock(), new_id=self._new_id, writable=writable
-        )
+        return Transaction(connection, now=self._clock(), new_id=self._new_id, writable=writable)
 
     def _connect(self, *, create: bool, migrate: bool) -> None:
         if self.read_only:
@@ -234,22 +245,17 @@ class Store:
                 "run `retold migrate` to list, expire or acknowledge them"
             )
 
-    def _open_log_writer(self) -> apsw.Connection:
+    def _open_writer(self) -> apsw.Connection:
         if self.read_only:
             raise StoreUnavailable(f"{self.path} was opened read-only")
-        log_writer = opening.open_writer(
+        # Looked at under the writer's lock: the store may have been closed while waiting for it.
+        if self._closed:
+            raise StoreUnavailable(f"{self.path}: the store is closed")
+        writer = opening.open_writer(
             self.path, self._busy_timeout_seconds, create=False, vfs=self._vfs
         )
-        opening.prepare_writer(log_writer)
-        opening.sync_at_checkpoints(log_writer)
-        return log_writer
-
-    def _require_writer(self) -> apsw.Connection:
-        if self.read_only:
-            raise StoreUnavailable(f"{self.path} was opened read-only")
-        if self._writer is None:
-            raise StoreUnavailable(f"{self.path}: the store is closed")
-        return self._writer
+        opening.prepare_writer(writer)
+        return writer
 
     def _require_usable(self) -> None:
         if self._closed:
@@ -260,13 +266,7 @@ class Store:
             )
 
     def _return_reader(self, reader: apsw.Connection | None) -> None:
-        if reader is not None:
-            try:
-                if reader.in_transaction:
-                    reader.execute("rollback")
-            except apsw.Error:
-                reader.close(True)
-                reader = None
+        reader = _reusable(reader)
         if self._closed and reader is not None:
             reader.close(True)
             reader = None
@@ -275,15 +275,29 @@ class Store:
 
 @contextmanager
 def _immediate(connection: apsw.Connection) -> Iterator[None]:
-    """Hold the write lock: commit on exit, roll back on any exception, a failed commit included."""
+    """Hold the write lock and commit on exit; after an exception ``_reusable`` rolls back."""
     connection.execute("begin immediate")
+    yield
+    connection.execute("commit")
+
+
+def _reusable(connection: apsw.Connection | None) -> apsw.Connection | None:
+    """End what is left of a transaction; close the connection and return None if that fails.
+
+    A cursor that somebody still holds keeps its snapshot beyond COMMIT and ROLLBACK, and with it
+    the whole log; only closing the connection lets go of it.
+    """
+    if connection is None:
+        return None
     try:
-        yield
-        connection.execute("commit")
-    except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")
-        raise
+        if connection.txn_state() == apsw.SQLITE_TXN_NONE:
+            return connection
+    except apsw.Error:
+        logger.exception("a transaction could not be ended; its connection is closed")
+    connection.close(True)
+    return None
 
 
 def _run_hooks(hooks: tuple[CommitHook, ...], version: int) -> None:
