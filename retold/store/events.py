@@ -50,7 +50,7 @@ class Link(NamedTuple):
 def payload_digest(salt: bytes, payload: str) -> bytes:
     """Return the digest of a payload's canonical JSON text.
 
-    The salt keeps a short payload from being guessed from its digest once it was blanked.
+    Without its salt a blanked payload, however short, cannot be guessed from the digest.
     """
     return hashlib.sha256(salt + payload.encode()).digest()
 

@@ -94,9 +94,11 @@ def test_entities_by_alias_follows_merges_to_the_survivor(store):
         tx.entities.add_alias(one.id, "late")
 
         found = tx.entities.by_alias(["one", "two", "late"], codes(tx, ANA))
-        assert {norm: ids(entities) for norm, entities in found.items()} == dict.fromkeys(
-            ["one", "two", "late"], [three.id]
-        )
+        assert {norm: ids(entities) for norm, entities in found.items()} == {
+            "one": [three.id],
+            "two": [three.id],
+            "late": [three.id],
+        }
         assert tx.entities.resolve(one.id).id == three.id
         assert tx.entities.get(one.id).merged_into == two.id
 
@@ -238,9 +240,9 @@ def test_entities_merge_moves_links_aliases_and_subjects(store):
         source = tx.entities.require(one.id)
         assert (source.status, source.merged_into) == ("merged", two.id)
         assert tx.entities.require(two.id).aliases == ("bob", "robert")
-        assert tx.entities.links_of([about, both, target_only]) == dict.fromkeys(
-            [about, both, target_only], [(two.id, "about")]
-        )
+        assert tx.entities.links_of([about, both, target_only]) == {
+            seq: [(two.id, "about")] for seq in (about, both, target_only)
+        }
         records = tx.records.by_seqs([about, untouched])
         assert records[about].subject == f"{two.id}/city"
         assert records[about].subject_entity_id == two.id

@@ -59,7 +59,7 @@ def test_search_log_refuses_missing_and_unknown_columns(store, clock):
     del wrong["dense"]
     wrong["denser"] = "[]"
     with store.write() as tx:
-        with pytest.raises(InvalidInput, match="dense.*denser"):
+        with pytest.raises(InvalidInput, match=r"dense.*denser"):
             tx.search_log.insert(wrong)
         assert list(tx.search_log.iterate()) == []
 
