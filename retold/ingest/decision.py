@@ -216,9 +216,7 @@ def _contest(
 
 def _stands_beside(claim: Claim, comparison: Comparison) -> bool:
     """Return whether a passing statement leaves this standing one alone (completions 3)."""
-    return (
-        claim.temporary and not comparison.record.temporary and comparison.effect != "same"
-    )
+    return claim.temporary and not comparison.record.temporary and comparison.effect != "same"
 
 
 def _visible(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Note, ...]:
@@ -227,9 +225,7 @@ def _visible(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Note, ...
         return ()
     shown = ("exclusive", "flag", "model") if not claim.multi_valued else ("flag", "model")
     return tuple(
-        _note(c, "possible")
-        for c in comparisons
-        if c.relation == "subject" and c.effect in shown
+        _note(c, "possible") for c in comparisons if c.relation == "subject" and c.effect in shown
     )
 
 

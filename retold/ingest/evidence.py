@@ -126,7 +126,7 @@ def _lowered(
 
 
 def _is_whole_turn(check: EvidenceCheck) -> bool:
-    assert check.turn is not None and check.span is not None  # noqa: S101, PT018  # found
+    assert check.turn is not None and check.span is not None  # noqa: PT018  # found
     start, end = check.span
     outside = check.turn.content[:start] + check.turn.content[end:]
     return not any(character.isalnum() for character in outside)

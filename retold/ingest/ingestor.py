@@ -45,7 +45,7 @@ from retold.models import (
 from retold.policy.grants import writable_scopes
 from retold.policy.lifecycle import Standing, has_authority
 from retold.policy.temporal import is_temporary
-from retold.protocols import Embedder, EquivalenceJudge
+from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
 
 Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
@@ -75,6 +75,8 @@ class Ingestor:
         embedder: Embedder,
         judge: EquivalenceJudge,
         cfg: RetoldConfig,
+        *,
+        content_policy: ContentPolicy | None = None,
     ) -> None:
         """Take the parts; nothing is opened or loaded."""
         self._store = store
@@ -83,6 +85,7 @@ class Ingestor:
         self._judge = judge
         self._cfg = cfg
         self._denials = Denials(store, cfg.audit)
+        self._content_policy = content_policy
 
     def write(
         self, principal: Principal, request: WriteRequest, *, may_add_turn: bool = False
@@ -95,7 +98,7 @@ class Ingestor:
         """
         trace = WriteTrace()
         try:
-            plan = self._plan(principal, validated(request), trace, may_add_turn=may_add_turn)
+            plan = self._plan(principal, self._admitted(request), trace, may_add_turn=may_add_turn)
             applied, version = self._commit(plan, trace)
         except (NotFound, ScopeNotWritable) as refusal:
             self._denials.record(principal.agent_id, principal.user_id, refusal)
@@ -117,7 +120,7 @@ class Ingestor:
         claim lacks authority or the record became history meanwhile.
         """
         trace = WriteTrace()
-        plan = self._plan(principal, validated(request), trace, may_add_turn=may_add_turn)
+        plan = self._plan(principal, self._admitted(request), trace, may_add_turn=may_add_turn)
         applied, version = self._try(plan, self._choice_of(plan, old, reason), trace)
         return _result(applied, trace, version)
 
@@ -129,7 +132,7 @@ class Ingestor:
         For imports: no judge runs and no record is reinforced or superseded. All or none.
         """
         trace = WriteTrace()
-        checked = [validated(request) for request in requests]
+        checked = [self._admitted(request) for request in requests]
         with trace.stage("embed"):
             vectors = self._embedder.embed_documents([request.content for request in checked])
         with self._store.read() as tx:
@@ -144,6 +147,18 @@ class Ingestor:
             touched = [seq for one in applied for seq in one.touched]
             self._index.note_own_write(self._store, tx, touched)
         return tuple(_result(one, trace, tx.committed_version) for one in applied)
+
+    def _admitted(self, request: WriteRequest) -> WriteRequest:
+        """Return the valid request after the content policy had its say."""
+        request, policy = validated(request), self._content_policy
+        if policy is None:
+            return request
+        quote = request.evidence
+        return replace(
+            request,
+            content=policy.apply(request.content, where="write"),
+            evidence=None if quote is None else policy.apply(quote, where="write"),
+        )
 
     def _plan(
         self, principal: Principal, request: WriteRequest, trace: WriteTrace, *, may_add_turn: bool
@@ -222,9 +237,7 @@ class Ingestor:
             self._index.note_own_write(self._store, tx, applied.touched)
         return applied, tx.committed_version
 
-    def _apply(
-        self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace
-    ) -> Applied:
+    def _apply(self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace) -> Applied:
         resolver = self._resolver(tx, plan, create=True)
         with trace.stage("entities"):
             links = self._links(plan, resolver)
@@ -369,6 +382,7 @@ class Ingestor:
                 plan.backing.new_turn,
                 plan.backing.quote,
                 origin="tool" if plan.backing.new_turn == "tool" else "dialogue",
+                at=None if check.turn is None else check.turn.at,
             )
         if not check.found or turn is None:
             return Source("session", session.conversation_id, None, session.id)

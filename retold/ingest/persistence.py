@@ -44,9 +44,7 @@ class Links:
     dropped: tuple[str, ...] = ()
 
 
-def index_text(
-    tx: Transaction, record: Record, canonical: str | None
-) -> tuple[str, str, str]:
+def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
     """Return what the full-text index holds for a record: content, subject words, aliases."""
     named = record.attribute is not None and not record.attribute_derived
     words = (record.attribute or "").replace("_", " ").strip("- ") if named else ""
@@ -134,9 +132,7 @@ class Persistence:
     def _arrive_late(self, decision: SupersededOnArrival, facts: Mapping[str, Any]) -> Applied:
         with self._trace.stage("persistence"):
             record = self._store("superseded")
-        self._event(
-            "record.created", record, {**facts, "superseded_on_arrival_by": decision.by.id}
-        )
+        self._event("record.created", record, {**facts, "superseded_on_arrival_by": decision.by.id})
         return self._applied(record, "superseded_on_arrival", (decision.by.id,))
 
     def _disagree(self, decision: Disagree, facts: Mapping[str, Any]) -> Applied:

@@ -232,9 +232,7 @@ class Revision:
             self._denials.record(principal.agent_id, principal.user_id, refusal)
             raise
 
-    def _require_writable(
-        self, tx: Transaction, principal: Principal, record_id: str
-    ) -> Record:
+    def _require_writable(self, tx: Transaction, principal: Principal, record_id: str) -> Record:
         """Return the record. One NotFound for missing, unreadable and unwritable ones."""
         grants = tx.grants.list_for(principal.agent_id)
         record = tx.records.get(record_id)
@@ -315,7 +313,7 @@ class Revision:
         quote: str,
         check: EvidenceCheck,
     ) -> None:
-        assert check.turn is not None  # noqa: S101  # callers look first
+        assert check.turn is not None  # callers look first
         session = tx.sessions.get(check.turn.session_id)
         if session is None:
             return

@@ -1,0 +1,244 @@
+"""What only the application may do: grants, names of users, trusted writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from retold.errors import InvalidInput
+from retold.ingest.entities import provision_names
+from retold.ingest.ingestor import Ingestor
+from retold.models import (
+    Entity,
+    EntityMention,
+    Grant,
+    HostSource,
+    MemoryType,
+    Principal,
+    Scope,
+    SourceKind,
+    WriteRequest,
+    WriteResult,
+)
+from retold.store import Store, Transaction
+from retold.text import normalize_alias, require_id, require_text
+
+HOST_AGENT: Final = "host"
+BATCH: Final = 64
+MAX_NAME_CHARS: Final = 200
+Progress = Callable[[int], None]
+"""Called with the number of items stored so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostItem:
+    """One trusted claim for ``MemoryHost.write_many``.
+
+    ``source`` names where it comes from; items of one source are one observation. ``subject`` is
+    a name or an EntityMention; None stores a claim about nobody.
+    """
+
+    content: str = field(repr=False)
+    type: MemoryType = "semantic"
+    source_kind: SourceKind = "system"
+    source: str | HostSource = "import"
+    event_at: datetime | None = None
+    subject: str | EntityMention | None = None
+    attribute: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class MemoryHost:
+    """The application's own door: never hand it to a model."""
+
+    def __init__(self, store: Store, ingestor: Ingestor, *, actor: str = "admin") -> None:
+        """Take an open store; ``actor`` is the name its events carry."""
+        self._store = store
+        self._ingestor = ingestor
+        self._actor = actor
+
+    def grant(
+        self, agent_id: str, scope: Scope, *, read: bool = True, write: bool = False
+    ) -> Grant:
+        """Let an agent use a shared scope, replacing an earlier grant on it.
+
+        Raises InvalidInput for a private agent-user scope, whose ids hold a slash, and for a grant
+        of nothing.
+        """
+        _check_grantable(agent_id, scope)
+        if not (read or write):
+            raise InvalidInput("grant read, write or both; use revoke to take a grant away")
+        with self._store.write() as tx:
+            tx.grants.set(agent_id, scope, can_read=read, can_write=write)
+            self._changed(tx, agent_id, scope, read=read, write=write)
+        return Grant(agent_id, scope, read, write)
+
+    def revoke(self, agent_id: str, scope: Scope) -> bool:
+        """Take a grant away; return whether there was one."""
+        require_id(agent_id, "agent_id", allow_slash=False)
+        with self._store.write() as tx:
+            existed = tx.grants.delete(agent_id, scope)
+            if existed:
+                self._changed(tx, agent_id, scope, read=False, write=False)
+        return existed
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Return every grant, by agent and scope."""
+        with self._store.read() as tx:
+            return tuple(tx.grants.list_all())
+
+    def provision_user(self, user_id: str, names: Iterable[str] = ()) -> Entity:
+        """Make the user's person entity and attach the names people use for them.
+
+        The names hold in the user scope and in every private scope of this user. Raises
+        InvalidInput for a name that already stands for another person in the user scope.
+        """
+        require_id(user_id, "user_id", allow_slash=False)
+        given = tuple(require_text(name, "name", MAX_NAME_CHARS) for name in names)
+        scope = Scope("user", user_id)
+        with self._store.write() as tx:
+            known = provision_names(tx, user_id, given)
+            entity = tx.entities.principal(scope, user_id) or tx.entities.insert(
+                "person",
+                given[0] if given else user_id,
+                scope,
+                [normalize_alias(user_id)],
+                principal_user_id=user_id,
+                status="confirmed",
+            )
+            for name in known:
+                self._attach(tx, entity, scope, name)
+            tx.events.append(
+                "principal.provisioned",
+                self._actor,
+                entity_id=entity.id,
+                user_id=user_id,
+                payload={"names": len(known)},
+            )
+            return tx.entities.require(entity.id)
+
+    def write(
+        self,
+        scope: Scope,
+        content: str,
+        *,
+        type: MemoryType = "semantic",  # the name the design gives it
+        source_kind: SourceKind = "system",
+        source: str | HostSource = "host",
+        event_at: datetime | None = None,
+        subject: str | EntityMention | None = None,
+        attribute: str | None = None,
+        tags: Iterable[str] = (),
+        dedup: bool = True,
+    ) -> WriteResult:
+        """Store one trusted claim of up to 100,000 characters in any scope.
+
+        ``source`` names the independent source it counts as. ``dedup`` False stores it beside
+        whatever is there. Raises InvalidInput.
+        """
+        item = HostItem(
+            content, type, source_kind, source, event_at, subject, attribute, tuple(tags)
+        )
+        if not dedup:
+            return self._ingestor.write_corpus(_principal_of(scope), [self._request(scope, item)])[
+                0
+            ]
+        return self._ingestor.write(_principal_of(scope), self._request(scope, item))
+
+    def write_many(
+        self,
+        scope: Scope,
+        items: Iterable[HostItem | str],
+        *,
+        dedup: bool = True,
+        progress: Progress | None = None,
+    ) -> Iterator[WriteResult]:
+        """Store many trusted claims, yielding one result each, in order.
+
+        With ``dedup`` False batches go in whole transactions: what was yielded is stored, and a
+        failing batch leaves nothing of itself. ``progress`` hears the running count.
+        """
+        principal = _principal_of(scope)
+        requests = (
+            self._request(scope, HostItem(item) if isinstance(item, str) else item)
+            for item in items
+        )
+        done = 0
+        while batch := list(islice(requests, 1 if dedup else BATCH)):
+            if dedup:
+                results: Iterable[WriteResult] = (self._ingestor.write(principal, batch[0]),)
+            else:
+                results = self._ingestor.write_corpus(principal, batch)
+            done += len(batch)
+            if progress is not None:
+                progress(done)
+            yield from results
+
+    def _request(self, scope: Scope, item: HostItem) -> WriteRequest:
+        source = item.source
+        subject = item.subject
+        if isinstance(subject, str):
+            subject = EntityMention("person", subject, "about")
+        return WriteRequest(
+            type=item.type,
+            content=item.content,
+            attribute=item.attribute,
+            scope=scope,
+            source_kind=item.source_kind,
+            mentions=() if subject is None else (subject,),
+            event_at=item.event_at,
+            tags=item.tags,
+            host_source=HostSource("host", source) if isinstance(source, str) else source,
+            actor=self._actor,
+        )
+
+    @staticmethod
+    def _attach(tx: Transaction, entity: Entity, scope: Scope, name: str) -> None:
+        alias = normalize_alias(name)
+        others = tx.entities.by_alias([alias], [tx.scopes.require(scope)], ["person"])
+        if any(other.id != entity.id for other in others.get(alias, [])):
+            raise InvalidInput(
+                f"a name of user {entity.principal_user_id!r} already stands for another person "
+                "in that scope; merge the two entities first"
+            )
+        tx.entities.add_alias(entity.id, alias)
+
+    def _changed(
+        self, tx: Transaction, agent_id: str, scope: Scope, *, read: bool, write: bool
+    ) -> None:
+        rights: Mapping[str, object] = {
+            "agent_id": agent_id,
+            "scope": str(scope),
+            "read": read,
+            "write": write,
+        }
+        tx.events.append(
+            "grant.changed",
+            self._actor,
+            user_id=scope.id if scope.kind == "user" else None,
+            payload=rights,
+        )
+
+
+def _principal_of(scope: Scope) -> Principal:
+    """Return the identity under which the host writes: the owner's in a personal scope."""
+    if scope.kind == "user":
+        return Principal(HOST_AGENT, scope.id)
+    if scope.kind == "agent" and "/" in scope.id:
+        agent_id, _, user_id = scope.id.partition("/")
+        return Principal(agent_id, user_id)
+    return Principal(HOST_AGENT, HOST_AGENT)
+
+
+def _check_grantable(agent_id: str, scope: Scope) -> None:
+    require_id(agent_id, "agent_id", allow_slash=False)
+    if scope.kind == "agent" and "/" in scope.id:
+        raise InvalidInput(
+            f"{scope} is private to one agent and user and cannot be granted; "
+            "grant a user, project, org or plain agent scope"
+        )
+    if scope.kind == "user":
+        require_id(scope.id, "user scope id", allow_slash=False)

@@ -1,0 +1,151 @@
+"""The hooks that keep a conversation: start, turn, end and the idle split."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from retold.config import RetoldConfig
+from retold.errors import InvalidInput, NotFound
+from retold.models import TURN_ROLES, Principal, Session, Turn, TurnOrigin, TurnRole
+from retold.protocols import ContentPolicy, JobQueue
+from retold.store import Store, Transaction
+from retold.store.codec import require_aware
+from retold.text import require_id, require_text
+
+MAX_TURN_CHARS: Final = 1_000_000
+MAX_NAME_CHARS: Final = 200
+
+
+class SessionHooks:
+    """What an adapter calls as a conversation goes on; every call is one transaction.
+
+    The principal carries the host's session id. Two users or agents may use the same one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        cfg: RetoldConfig,
+        *,
+        queue: JobQueue,
+        content_policy: ContentPolicy | None = None,
+    ) -> None:
+        """Take the parts; nothing is opened."""
+        self._store = store
+        self._cfg = cfg
+        self._queue = queue
+        self._content_policy = content_policy
+
+    def on_session_start(self, principal: Principal, *, record: bool = True) -> Session:
+        """Open the principal's conversation, or its next segment when it had ended.
+
+        ``record`` False keeps no transcript. Raises InvalidInput without a session id.
+        """
+        external_id = _session_id_of(principal)
+        with self._store.write() as tx:
+            before = tx.sessions.latest(principal.agent_id, principal.user_id, external_id)
+            session = tx.sessions.start(principal, external_id, recorded=record)
+            if before is None or before.id != session.id:
+                self._event(tx, "session.started", principal, session)
+            return session
+
+    def on_turn(
+        self,
+        principal: Principal,
+        role: TurnRole,
+        content: str,
+        *,
+        origin: TurnOrigin | None = None,
+        at: datetime | None = None,
+        name: str | None = None,
+        tool_name: str | None = None,
+        external_key: str | None = None,
+    ) -> Turn:
+        """Append a turn; after an idle gap it opens the next segment of the conversation.
+
+        ``origin`` None means dialogue, or tool for the tool role. The same ``external_key`` is
+        recorded once. Raises InvalidInput, NotFound for a conversation that was never started.
+        """
+        if role not in TURN_ROLES:
+            raise InvalidInput(f"unknown role {role!r}; choose one of {TURN_ROLES}")
+        require_text(content, "content", MAX_TURN_CHARS)
+        for label, value in (("name", name), ("tool_name", tool_name)):
+            if value is not None:
+                require_text(value, label, MAX_NAME_CHARS)
+        if external_key is not None:
+            require_id(external_key, "external_key", allow_slash=True)
+        if self._content_policy is not None:
+            content = self._content_policy.apply(content, where="turn")
+        moment = None if at is None else require_aware(at)
+        with self._store.write() as tx:
+            session = self._require(tx, principal)
+            split = self._split_if_idle(tx, principal, session, moment or tx.now)
+            turn = tx.sessions.append_turn(
+                session.id,
+                role,
+                content,
+                origin=origin or ("tool" if role == "tool" else "dialogue"),
+                at=moment,
+                name=name,
+                tool_name=tool_name,
+                external_key=external_key,
+            )
+        if split:
+            self._queue.request_extraction(session.id)
+        return turn
+
+    def on_session_end(self, principal: Principal, *, extract: bool = False) -> Session:
+        """End the open segment; ``extract`` puts it on the extractor's list and rings the queue.
+
+        Ending again changes nothing. Raises NotFound for a conversation that was never started.
+        """
+        with self._store.write() as tx:
+            session = self._require(tx, principal)
+            if tx.sessions.end(session.id, "host"):
+                self._event(tx, "session.ended", principal, session)
+            if extract:
+                tx.sessions.request_extraction(session.id)
+            ended = tx.sessions.require(session.id)
+        if extract:
+            self._queue.request_extraction(session.id)
+        return ended
+
+    def _split_if_idle(
+        self, tx: Transaction, principal: Principal, session: Session, at: datetime
+    ) -> bool:
+        """End a segment that was silent too long; say whether it is to be extracted."""
+        idle = timedelta(minutes=self._cfg.ingestion.session_idle_timeout_minutes)
+        last = session.last_turn_at
+        if session.ended_at is not None or last is None or at - last <= idle:
+            return False
+        tx.sessions.end(session.id, "idle")
+        self._event(tx, "session.split", principal, session)
+        if not self._cfg.ingestion.extract_on_session_end:
+            return False
+        tx.sessions.request_extraction(session.id)
+        return True
+
+    @staticmethod
+    def _require(tx: Transaction, principal: Principal) -> Session:
+        external_id = _session_id_of(principal)
+        session = tx.sessions.latest(principal.agent_id, principal.user_id, external_id)
+        if session is None:
+            raise NotFound(f"no session {external_id!r}; call on_session_start first")
+        return session
+
+    @staticmethod
+    def _event(tx: Transaction, kind: str, principal: Principal, session: Session) -> None:
+        tx.events.append(
+            kind,
+            principal.agent_id,
+            session_id=session.id,
+            user_id=principal.user_id,
+            payload={"segment": session.segment},
+        )
+
+
+def _session_id_of(principal: Principal) -> str:
+    if principal.session_id is None:
+        raise InvalidInput("the principal carries no session_id; open a session first")
+    return principal.session_id

@@ -1,0 +1,208 @@
+"""The composition root: the only place that chooses implementations."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from retold.config import RetoldConfig
+from retold.errors import EmbeddingProfileMismatch, NotYetAvailable, RetoldSetupError
+from retold.host import MemoryHost
+from retold.index.vector import VectorIndex
+from retold.index.embedder import embedder_from_config
+from retold.ingest.ingestor import Ingestor
+from retold.ingest.lexical_judge import LexicalJudge
+from retold.ingest.revision import Revision
+from retold.ingest.session import SessionHooks
+from retold.policy.activation import NoActivator
+from retold.protocols import (
+    ContentPolicy,
+    Embedder,
+    EquivalenceJudge,
+    JobQueue,
+    QueryRewriter,
+    RecordActivator,
+    Reranker,
+)
+from retold.queue import NoQueue
+from retold.retrieve.retriever import Retriever
+from retold.store import Store
+from retold.store.meta import EmbeddingIdentity
+from retold.util import Clock, IdSource, new_id, system_clock
+
+OnMismatch = Literal["raise", "lexical"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRuntime:
+    """An opened store with everything that works on it; one per process."""
+
+    config: RetoldConfig
+    store: Store
+    index: VectorIndex
+    embedder: Embedder
+    judge: EquivalenceJudge
+    ingestor: Ingestor
+    revision: Revision
+    retriever: Retriever
+    hooks: SessionHooks
+    host: MemoryHost
+    activator: RecordActivator
+    content_policy: ContentPolicy | None
+    clock: Clock
+    id_source: IdSource
+
+    def close(self) -> None:
+        """Write what waits and close the store."""
+        if not self.store.is_closed:
+            self.retriever.close()
+            self.store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Implementations given by a test or an integrator; None takes the configured one."""
+
+    embedder: Embedder | None = None
+    judge: EquivalenceJudge | None = None
+    rewriter: QueryRewriter | None = None
+    reranker: Reranker | None = None
+    queue: JobQueue | None = None
+    activator: RecordActivator | None = None
+    content_policy: ContentPolicy | None = None
+    clock: Clock = system_clock
+    id_source: IdSource = new_id
+
+
+def judge_from_config(config: RetoldConfig) -> EquivalenceJudge:
+    """Return the configured judge. Raises RetoldSetupError for one this release cannot load."""
+    if config.ingestion.equivalence.is_lexical:
+        return LexicalJudge()
+    raise RetoldSetupError(
+        f"the judge {config.ingestion.equivalence.model!r} needs a model that this release does "
+        'not load yet; set ingestion.equivalence.model: lexical or open with profile="offline"'
+    )
+
+
+def build_runtime(
+    config: RetoldConfig,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    overrides: Overrides | None = None,
+    profile: str | None = None,
+    create: bool = True,
+    migrate: bool = False,
+    read_only: bool = False,
+    allow_migration_issues: bool = False,
+    on_embedding_mismatch: OnMismatch = "raise",
+    vfs: str | None = None,
+) -> MemoryRuntime:
+    """Open the store and put everything together; models load on first use.
+
+    ``path`` None takes ``store.path``. ``profile`` is remembered by a new store. Raises what
+    ``Store.open`` raises, RetoldSetupError for a missing model or package,
+    EmbeddingProfileMismatch unless ``on_embedding_mismatch`` is "lexical".
+    """
+    given = overrides or Overrides()
+    _refuse_what_waits(config, given)
+    embedder = given.embedder or embedder_from_config(config.embedding)
+    judge = given.judge or judge_from_config(config)
+    store = Store.open(
+        path or config.store.path,
+        busy_timeout_seconds=config.store.busy_timeout_seconds,
+        clock=given.clock,
+        id_source=given.id_source,
+        create=create,
+        migrate=migrate,
+        read_only=read_only,
+        allow_migration_issues=allow_migration_issues,
+        vfs=vfs,
+    )
+    try:
+        identity = EmbeddingIdentity(embedder.name, embedder.version, embedder.dims)
+        _settle_identity(store, identity, profile, on_embedding_mismatch)
+    except BaseException:
+        store.close()
+        raise
+    return _assemble(config, store, identity, embedder, judge, given)
+
+
+def _assemble(
+    config: RetoldConfig,
+    store: Store,
+    identity: EmbeddingIdentity,
+    embedder: Embedder,
+    judge: EquivalenceJudge,
+    given: Overrides,
+) -> MemoryRuntime:
+    index = VectorIndex(identity)
+    ingestor = Ingestor(store, index, embedder, judge, config, content_policy=given.content_policy)
+    return MemoryRuntime(
+        config=config,
+        store=store,
+        index=index,
+        embedder=embedder,
+        judge=judge,
+        ingestor=ingestor,
+        revision=Revision(store, index, ingestor, judge, config),
+        retriever=Retriever(
+            store,
+            index,
+            embedder,
+            config,
+            rewriter=given.rewriter,
+            reranker=given.reranker,
+            content_policy=given.content_policy,
+            clock=given.clock,
+            id_source=given.id_source,
+        ),
+        hooks=SessionHooks(
+            store, config, queue=given.queue or NoQueue(), content_policy=given.content_policy
+        ),
+        host=MemoryHost(store, ingestor),
+        activator=given.activator or NoActivator(),
+        content_policy=given.content_policy,
+        clock=given.clock,
+        id_source=given.id_source,
+    )
+
+
+def _settle_identity(
+    store: Store, identity: EmbeddingIdentity, profile: str | None, on_mismatch: OnMismatch
+) -> None:
+    """Remember whose vectors a new store holds; compare with an old one's."""
+    with store.read() as tx:
+        stored = tx.meta.embedding_identity()
+    if stored is None and not store.read_only:
+        with store.write() as tx:
+            stored = tx.meta.embedding_identity()
+            if stored is None:
+                tx.meta.set_embedding_identity(identity)
+                if profile is not None:
+                    tx.meta.set_text("profile", profile)
+                return
+    if stored is None or stored == identity or on_mismatch == "lexical":
+        return
+    raise EmbeddingProfileMismatch(
+        f"{store.path} holds vectors of {stored}, this process uses {identity}; open it with its "
+        'own profile, re-embed it, or pass on_embedding_mismatch="lexical" to read without vectors'
+    )
+
+
+def _refuse_what_waits(config: RetoldConfig, given: Overrides) -> None:
+    """Refuse settings whose implementation comes with a later release, unless one is given."""
+    if config.retrieval.rewrite.enabled and given.rewriter is None:
+        raise NotYetAvailable(
+            "retrieval.rewrite.enabled needs the hosted rewriter of a later release; "
+            "switch it off or pass a QueryRewriter"
+        )
+    if config.reranker.enabled and given.reranker is None:
+        raise NotYetAvailable(
+            "reranker.enabled needs the cross-encoder of a later release; "
+            "switch it off or pass a Reranker"
+        )
+    if config.queue.backend == "huey" and given.queue is None:
+        raise NotYetAvailable(
+            "queue.backend: huey needs the workers of a later release; use thread or none"
+        )
