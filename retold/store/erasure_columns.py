@@ -35,7 +35,7 @@ COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = MappingProxyType(
             identity="principal_user_id",
             metadata="seq id kind scope_code status merged_into created_at",
         ),
-        "entity_aliases": _table(content="alias_norm", metadata="entity_seq"),
+        "entity_aliases": _table(content="alias_norm", metadata="entity_seq scope_code"),
         "records": _table(
             content="content subject attribute evidence tags",
             identity="source_ref creator_agent_id",

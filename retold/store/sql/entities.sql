@@ -34,7 +34,9 @@ where e.status <> 'merged' or e.merged_into is null;
 with recursive hit(norm, seq) as (
   select alias.alias_norm, alias.entity_seq
   from json_each(:norms) as wanted
-  cross join entity_aliases as alias on alias.alias_norm = wanted.value
+  cross join entity_aliases as alias
+    on alias.alias_norm = wanted.value
+    and alias.scope_code in (select value from json_each(:scope_codes))
   union
   select hit.norm, e.merged_into
   from hit join entities as e on e.seq = hit.seq
@@ -69,7 +71,7 @@ select e.id, e.kind, e.canonical, e.scope_code, e.status, null, e.principal_user
    from (select alias_norm from entity_aliases where entity_seq = e.seq order by alias_norm))
 from entity_aliases as alias
 join entities as e on e.seq = alias.entity_seq
-where alias.alias_norm = :alias_norm and e.scope_code = :scope_code and e.kind = 'person'
+where alias.alias_norm = :alias_norm and alias.scope_code = :scope_code and e.kind = 'person'
   and e.status in ('provisional', 'confirmed')
 order by e.principal_user_id is null, e.seq;
 
@@ -91,8 +93,9 @@ insert into entities(id, kind, canonical, scope_code, status, principal_user_id,
 values (:id, :kind, :canonical, :scope_code, :status, :principal_user_id, :created_at);
 
 -- name: add_alias
--- One more alias of an entity; a known one is a no-op.
-insert into entity_aliases(entity_seq, alias_norm) values (:entity_seq, :alias_norm)
+-- One more alias of an entity, under its scope; a known one is a no-op.
+insert into entity_aliases(entity_seq, alias_norm, scope_code)
+select seq, :alias_norm, scope_code from entities where seq = :entity_seq
 on conflict (entity_seq, alias_norm) do nothing;
 
 -- name: set_principal
@@ -158,8 +161,8 @@ delete from record_entities where entity_seq = :source_seq;
 
 -- name: union_aliases
 -- Give the target every alias of the source.
-insert into entity_aliases(entity_seq, alias_norm)
-select :target_seq, alias_norm from entity_aliases where entity_seq = :source_seq
+insert into entity_aliases(entity_seq, alias_norm, scope_code)
+select :target_seq, alias_norm, scope_code from entity_aliases where entity_seq = :source_seq
 on conflict (entity_seq, alias_norm) do nothing;
 
 -- name: set_merged

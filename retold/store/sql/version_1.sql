@@ -173,8 +173,8 @@ update entities set merged_into = (
 
 -- name: copy_aliases
 -- Aliases under the present normal form, so that an old one matches what a new write asks for.
-insert into entity_aliases(entity_seq, alias_norm)
-select e.seq, v1_alias(a.alias_norm)
+insert into entity_aliases(entity_seq, alias_norm, scope_code)
+select e.seq, v1_alias(a.alias_norm), e.scope_code
 from v1_entity_aliases as a
 join entities as e on e.id = a.entity_id
 where v1_alias(a.alias_norm) <> ''

@@ -41,9 +41,10 @@ create unique index entities_principal on entities(scope_code, principal_user_id
 create table entity_aliases (
   entity_seq integer not null references entities(seq),
   alias_norm text not null,
+  scope_code integer not null references scopes(code),
   primary key (entity_seq, alias_norm)
 ) strict, without rowid;
-create index entity_aliases_lookup on entity_aliases(alias_norm);
+create index entity_aliases_lookup on entity_aliases(alias_norm, scope_code);
 
 create table records (
   seq integer primary key autoincrement,
