@@ -58,6 +58,10 @@ def test_unknown_name_is_an_attribute_error():
         retold.no_such_name  # noqa: B018 - reading it is the act
 
 
+# The ingestor catches it and tries again; no caller ever sees it.
+INTERNAL_ERRORS = {"StaleComparison"}
+
+
 def test_every_error_is_exported():
     errors = {
         name
@@ -65,7 +69,7 @@ def test_every_error_is_exported():
         if inspect.isclass(value) and issubclass(value, retold.errors.RetoldError)
     }
 
-    assert errors - set(retold.__all__) == set()
+    assert errors - set(retold.__all__) == INTERNAL_ERRORS
 
 
 def test_every_public_name_says_what_it_is():
