@@ -9,6 +9,7 @@ from typing import Any
 
 from retold.config import RetoldConfig
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
+from retold.index.checks import check_vectors
 from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
 from retold.models import (
@@ -167,7 +168,9 @@ class Retriever:
             trace.degraded.append(f"dense: {self._index.dense_unavailable}")
             return None
         try:
-            return self._embedder.embed_queries(trace.rewritten.queries)
+            queries = trace.rewritten.queries
+            vectors = self._embedder.embed_queries(queries)
+            return check_vectors(vectors, len(queries), self._embedder.dims)
         except Exception as error:  # whatever a model raises; the other channels still answer
             trace.degraded.append(f"dense: {_described(error)}")
             return None
