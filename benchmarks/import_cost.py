@@ -2,7 +2,8 @@
 
 Each measurement is a fresh interpreter that times one import statement in itself, so that starting
 Python is not counted. The statements take turns, so that a slow moment of the machine meets all of
-them, and each round gives one ratio. `--check` fails when a median ratio is above the limit.
+them, and each round gives one ratio. `--check` fails when the median ratio of `import retold` is
+above the limit; `from retold import Retold`, which loads the whole engine, is shown beside it.
 
     python benchmarks/import_cost.py --rounds 21 --check
 """
@@ -15,7 +16,8 @@ import sys
 import tempfile
 
 BASE = "import apsw, numpy, pydantic, yaml"
-MEASURED = ("import retold", "from retold import Retold")
+PACKAGE = "import retold"
+ENGINE = "from retold import Retold"
 LIMIT = 1.2
 
 PROBE = """
@@ -40,7 +42,7 @@ def milliseconds(statement: str, directory: str) -> float:
 
 def measure(rounds: int) -> dict[str, list[float]]:
     """Return the milliseconds of each statement, one number a round, after one warm-up round."""
-    statements = (BASE, *MEASURED)
+    statements = (BASE, PACKAGE, ENGINE)
     taken: dict[str, list[float]] = {statement: [] for statement in statements}
     # An empty directory: the installed package is measured, never a folder that happens to be here.
     with tempfile.TemporaryDirectory() as directory:
@@ -85,9 +87,8 @@ def main() -> int:
                 f"{statement:36} median {row['median_ms']:7.2f} ms  "
                 f"fastest {row['fastest_ms']:7.2f} ms  ratio {row['ratio']:.3f}"
             )
-    slow = [name for name in MEASURED if results[name]["ratio"] > LIMIT]
-    if options.check and slow:
-        print(f"above {LIMIT}: {', '.join(slow)}", file=sys.stderr)
+    if options.check and results[PACKAGE]["ratio"] > LIMIT:
+        print(f"`{PACKAGE}` is above {LIMIT} times `{BASE}`", file=sys.stderr)
         return 1
     return 0
 
