@@ -27,7 +27,8 @@ def _table(*, content: str = "", identity: str = "", metadata: str = "") -> dict
 
 COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = MappingProxyType(
     {
-        "store_meta": _table(metadata="key value"),
+        # Holds the display names of provisioned users beside the counters.
+        "store_meta": _table(content="value", identity="key"),
         "scopes": _table(identity="id", metadata="code kind"),
         "grants": _table(identity="agent_id", metadata="scope_code can_read can_write"),
         "entities": _table(

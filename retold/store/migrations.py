@@ -20,7 +20,7 @@ from retold.errors import (
 )
 from retold.models import Scope
 from retold.store import connection as opening
-from retold.store import version_1
+from retold.store import reindex, version_1
 from retold.store.codec import to_text
 from retold.store.queries import load_queries
 from retold.store.transaction import Transaction
@@ -131,10 +131,12 @@ def prepare_file(
 ) -> MigrationReport | None:
     """Create or migrate the open file as far as the caller allows; None when it was current.
 
-    A refused file is left untouched. Raises as ``require_current``.
+    A refused file is left untouched. A current one whose full-text index was prepared by another
+    release gets it rebuilt. Raises as ``require_current``.
     """
     state = inspect(connection)
     if state == "current":
+        _refresh_index(connection, clock, id_source)
         return None
     if state == "empty" and not create:
         raise StoreUnavailable(f"{path} is empty; create the store first")
@@ -166,6 +168,17 @@ def _migrate(connection: apsw.Connection, clock: Clock, new_id: IdSource) -> Mig
             unresolved = count_unresolved(tx)
     first = steps[0] if steps else MigrationReport(SCHEMA_VERSION, SCHEMA_VERSION)
     return replace(first, to_version=SCHEMA_VERSION, unresolved=unresolved)
+
+
+def _refresh_index(connection: apsw.Connection, clock: Clock, new_id: IdSource) -> None:
+    if not reindex.is_stale(connection):
+        return
+    opening.take_write_lock_at_begin(connection)
+    opening.overwrite_deleted(connection)
+    with connection:
+        if inspect(connection) == "current" and reindex.is_stale(connection):
+            tx = Transaction(connection, now=clock(), new_id=new_id, writable=True)
+            reindex.rebuild(tx)
 
 
 def _apply(tx: Transaction, migration: Migration) -> list[MigrationReport]:
@@ -232,7 +245,9 @@ def _state_of(connection: apsw.Connection, version: int) -> FileState:
     if version == SCHEMA_VERSION:
         return "current"
     if version < MIGRATIONS[0].version:
-        raise ForeignFile(f"{connection.filename}: no release wrote schema {version}")
+        raise ForeignFile(
+            f"{connection.filename}: no release wrote schema {version}; it was left untouched"
+        )
     return "older"
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from retold.errors import StoreCorrupt
 from retold.models import Scope
+from retold.store import reindex
 from retold.store.codec import to_json, to_text, to_us
 from retold.store.meta import EmbeddingIdentity
 from retold.store.queries import load_queries
@@ -156,7 +157,7 @@ def carry_over(tx: Transaction) -> CarriedOver:
             _note_retired(tx, record_id)
         tx.run(QUERIES["close_records"])
         tx.run(QUERIES["close_records_us"])
-        _index(tx)
+        reindex.rebuild(tx)
         _keep_embedding_identity(tx)
         for name in _DROP:
             tx.run(QUERIES[name])
@@ -217,13 +218,6 @@ def _note_retired(tx: Transaction, record_id: str) -> None:
         record_id=record_id,
         payload={"to": "superseded", "reason": "surplus_session_summary"},
     )
-
-
-def _index(tx: Transaction) -> None:
-    for seq, content, subject in list(tx.run(QUERIES["list_for_index"])):
-        aliases = " ".join(tx.entities.aliases_for_record(seq))
-        count = tx.lexical.insert(seq, content, subject, aliases)
-        tx.run(QUERIES["set_token_count"], {"seq": seq, "token_count": count})
 
 
 def _keep_embedding_identity(tx: Transaction) -> None:

@@ -487,19 +487,6 @@ where status in ('superseded', 'expired', 'deleted');
 -- The same moment for the hot path.
 update records set closed_us = v1_us(closed_at) where closed_at is not null;
 
--- name: list_for_index
--- Every record that may be searched, with the words of its subject.
-select r.seq, r.content,
-  trim(coalesce(replace(r.attribute, '_', ' '), '') || ' ' || coalesce(e.canonical, ''))
-from records as r
-left join entities as e on e.seq = r.subject_entity_seq
-where r.status <> 'deleted'
-order by r.seq;
-
--- name: set_token_count
--- How many index tokens a record has.
-update records set token_count = :token_count where seq = :seq;
-
 -- name: drop_record_conflicts
 -- Everything was copied.
 drop table v1_record_conflicts;
