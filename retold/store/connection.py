@@ -46,6 +46,7 @@ def open_writer(
     wait_for_locks(connection, busy_timeout_seconds)
     take_write_lock_at_begin(connection)
     refuse_tricks(connection)
+    leave_log_on_close(connection)
     return connection
 
 
@@ -86,6 +87,16 @@ def refuse_tricks(connection: apsw.Connection) -> None:
         connection.config(option, value)
 
 
+def leave_log_on_close(connection: apsw.Connection) -> None:
+    """Touch nothing of a file that turns out not to be ours, its log of unsaved rows included."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+
+def save_log_on_close(connection: apsw.Connection) -> None:
+    """Leave one file behind when the last connection closes, as SQLite does by default."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
 def write_ahead(connection: apsw.Connection) -> None:
     """Use the WAL, so that readers and one writer do not wait for each other."""
     connection.pragma("journal_mode", "wal")
@@ -113,7 +124,8 @@ def overwrite_deleted(connection: apsw.Connection) -> None:
 
 
 def prepare_writer(connection: apsw.Connection) -> None:
-    """Apply every setting a connection needs that writes records."""
+    """Apply every setting a connection needs that writes records; the file is known as ours."""
+    save_log_on_close(connection)
     write_ahead(connection)
     sync_every_commit(connection)
     enforce_references(connection)
@@ -123,6 +135,7 @@ def prepare_writer(connection: apsw.Connection) -> None:
 _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.BusyError, StoreBusy, "another writer held the lock for too long; try again"),
     (apsw.LockedError, StoreBusy, "another statement holds the table; try again"),
+    (apsw.ProtocolError, StoreBusy, "too many processes opened the log at once; try again"),
     (apsw.NotADBError, ForeignFile, "the file is not a Retold store"),
     (apsw.CorruptError, StoreCorrupt, "the file is damaged; restore a snapshot"),
     (apsw.FormatError, StoreCorrupt, "the file has an unknown format"),
@@ -133,6 +146,7 @@ _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.IOError, StoreUnavailable, "reading or writing the file failed; check the disk"),
     (apsw.NoMemError, StoreUnavailable, "SQLite ran out of memory"),
     (apsw.ConnectionClosedError, StoreUnavailable, "the store is closed"),
+    (apsw.ForkingViolationError, StoreUnavailable, "opened before a fork; open it again"),
     (apsw.InterruptError, StoreUnavailable, "the statement was interrupted"),
 )
 """Driver error, our error and what the reader can do; anything else becomes StoreError."""
