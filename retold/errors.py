@@ -8,7 +8,7 @@
       NotYetAvailable               a documented verb that a later release brings
       StoreError                    the file, not the request, is the trouble
         StoreBusy                   the write lock was not free within store.busy_timeout_seconds
-        StoreUnavailable            missing, unreadable, read-only, full, closed or from before a fork
+        StoreUnavailable            missing, unreadable, read-only, full, closed or forked
         ForeignFile                 a database that is not a Retold store
         StoreCorrupt                SQLite says the file is damaged
         MigrationRequired           an older schema, or unresolved migration issues
@@ -38,7 +38,7 @@ A message never holds memory content: ids, names of fields and numbers only.
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 class RetoldError(Exception):
@@ -46,10 +46,10 @@ class RetoldError(Exception):
 
     code: ClassVar[str] = "error"
 
-    def __init__(self, message: str | None = None, **details: Any) -> None:
+    def __init__(self, message: str | None = None, **details: object) -> None:
         """Take a message that says what to do; without one the class docstring speaks."""
         self.message = message or inspect.cleandoc(type(self).__doc__ or "").splitlines()[0]
-        self.details: dict[str, Any] = details
+        self.details: dict[str, object] = details
         super().__init__(self.message)
 
 

@@ -145,9 +145,7 @@ class Retold:
         """
         if extract:
             _later("session(extract=True)")
-        principal = Principal(
-            agent_id, user_id, session_id or self.runtime.id_source(), project_id
-        )
+        principal = Principal(agent_id, user_id, session_id or self.runtime.id_source(), project_id)
         self.runtime.hooks.on_session_start(principal, record=record)
         return MemorySession(self.runtime, principal)
 
@@ -234,7 +232,7 @@ class MemorySession:
         content: str,
         *,
         evidence: str | None = None,
-        type: MemoryType = "semantic",  # noqa: A002  # the name the design gives it
+        type: MemoryType = "semantic",  # the name the design gives it
         attribute: str | None = None,
         about: str | EntityMention | None = None,
         mentions: Sequence[str | EntityMention] = (),
@@ -417,9 +415,7 @@ class MemorySession:
     def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
         """Merge two entities of one scope and kind; return the ids of the touched records."""
         self._require_open()
-        touched = self._runtime.revision.merge(
-            self.principal, entity_id, merge_into, reason=reason
-        )
+        touched = self._runtime.revision.merge(self.principal, entity_id, merge_into, reason=reason)
         return tuple(touched)
 
     def forget(self, record_id: str, *, reason: str = "asked to forget") -> RecordView:
@@ -507,9 +503,11 @@ def _stored_profile(path: str | os.PathLike[str] | None) -> str | None:
     if path is None or not Path(path).is_file() or Path(path).stat().st_size == 0:
         return None
     try:
-        with Store.open(path, read_only=True, allow_migration_issues=True) as store:
-            with store.read() as tx:
-                return tx.meta.profile()
+        with (
+            Store.open(path, read_only=True, allow_migration_issues=True) as store,
+            store.read() as tx,
+        ):
+            return tx.meta.profile()
     except (StoreUnavailable, OSError):
         return None
 

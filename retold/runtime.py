@@ -9,8 +9,8 @@ from typing import Literal
 from retold.config import RetoldConfig
 from retold.errors import EmbeddingProfileMismatch, NotYetAvailable, RetoldSetupError
 from retold.host import MemoryHost
-from retold.index.vector import VectorIndex
 from retold.index.embedder import embedder_from_config
+from retold.index.vector import VectorIndex
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.lexical_judge import LexicalJudge
 from retold.ingest.revision import Revision
@@ -125,18 +125,17 @@ def build_runtime(
     except BaseException:
         store.close()
         raise
-    return _assemble(config, store, identity, embedder, judge, given)
+    return _assemble(config, store, embedder, judge, given)
 
 
 def _assemble(
     config: RetoldConfig,
     store: Store,
-    identity: EmbeddingIdentity,
     embedder: Embedder,
     judge: EquivalenceJudge,
     given: Overrides,
 ) -> MemoryRuntime:
-    index = VectorIndex(identity)
+    index = VectorIndex(EmbeddingIdentity(embedder.name, embedder.version, embedder.dims))
     ingestor = Ingestor(store, index, embedder, judge, config, content_policy=given.content_policy)
     return MemoryRuntime(
         config=config,

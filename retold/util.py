@@ -22,6 +22,9 @@ class Clock(Protocol):
 
 IdSource = Callable[[], str]
 
+MAX_COUNTER = 0xFFF
+"""Ids per millisecond before the source borrows from the next one: 12 bits."""
+
 
 def system_clock() -> datetime:
     """Return the wall clock in UTC."""
@@ -45,7 +48,7 @@ class _Uuid7Source:
             now_ms = time.time_ns() // 1_000_000
             if now_ms > self._last_ms:
                 self._last_ms, self._counter = now_ms, 0
-            elif self._counter == 0xFFF:
+            elif self._counter == MAX_COUNTER:
                 self._last_ms, self._counter = self._last_ms + 1, 0
             else:
                 self._counter += 1

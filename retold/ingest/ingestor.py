@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound, ScopeNotWritable, StaleComparison, WriteContended
 from retold.index.vector import VectorIndex
 from retold.ingest.comparison import (
     Neighbours,
     Target,
+    Vector,
     compare,
     find_neighbours,
     list_pairs,
@@ -50,6 +53,10 @@ from retold.store import Store, Transaction
 
 Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
 """Decide inside the transaction; the mapping goes into the event."""
+
+
+NO_VECTOR: Vector = np.empty(0, dtype=np.float32)
+"""Stands in a plan until its claim is known to be wanted: embedding is the costly step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +175,7 @@ class Ingestor:
             self._index.require_embedding(tx)
         with trace.stage("evidence"):
             self._refuse_strangers(situation, request)
-            plan = self._assemble(request, situation, None, may_add_turn=may_add_turn)
+            plan = self._assemble(request, situation, NO_VECTOR, may_add_turn=may_add_turn)
         if plan.backing.check.note and not plan.setting.is_host:
             trace.note(plan.backing.check.note)
         with trace.stage("embed"):
@@ -182,7 +189,7 @@ class Ingestor:
             require_own_subject(request.content, setting.names)
 
     def _assemble(
-        self, request: WriteRequest, situation: Situation, vector: Any, *, may_add_turn: bool
+        self, request: WriteRequest, situation: Situation, vector: Vector, *, may_add_turn: bool
     ) -> Plan:
         key = key_of(request, situation.setting)
         backing = backing_of(

@@ -19,7 +19,7 @@ from retold.ingest.decision import (
 )
 from retold.ingest.plan import Applied, Plan, Source
 from retold.ingest.trace import WriteTrace
-from retold.models import Entity, EvidenceRow, LinkRole, Record, RecordStatus
+from retold.models import Entity, EvidenceRow, LinkRole, Record, RecordStatus, WriteKind
 from retold.policy.lifecycle import (
     INITIAL_CONFIDENCE,
     Observation,
@@ -105,7 +105,7 @@ class Persistence:
             "temporary_coexists_with": [other.id for other in decision.coexists_with],
         }
         self._event("record.created", record, {**facts, **_present(extra)})
-        kind = "flagged" if decision.notes else "created"
+        kind: WriteKind = "flagged" if decision.notes else "created"
         return self._applied(record, kind, others)
 
     def _supersede(self, decision: Supersede, facts: Mapping[str, Any]) -> Applied:
@@ -176,7 +176,7 @@ class Persistence:
         }
         kind = "record.reinforced" if changed else "record.observed"
         self._event(kind, stored, {**facts, **_present(extra)})
-        outcome = "reinforced" if changed else "already_reinforced"
+        outcome: WriteKind = "reinforced" if changed else "already_reinforced"
         return self._applied(stored, outcome, (known.id,))
 
     def _is_new_sighting(self, known: Record) -> bool:
@@ -303,7 +303,7 @@ class Persistence:
     def _applied(
         self,
         record: Record,
-        kind: Any,
+        kind: WriteKind,
         others: tuple[str, ...],
         also_touched: Sequence[Record] = (),
     ) -> Applied:

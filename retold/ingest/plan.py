@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from retold.models import (
     Session,
     SourceKind,
     TurnRole,
+    WriteKind,
     WriteRequest,
 )
 
@@ -95,15 +95,7 @@ class Applied:
 
     record_id: str
     status: RecordStatus
-    kind: Literal[
-        "created",
-        "reinforced",
-        "already_reinforced",
-        "superseded",
-        "superseded_on_arrival",
-        "conflict",
-        "flagged",
-    ]
+    kind: WriteKind
     other_ids: tuple[str, ...]
     source_kind: SourceKind
     touched: tuple[int, ...]

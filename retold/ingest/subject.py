@@ -16,8 +16,10 @@ NO_ATTRIBUTE: Final = "-"
 """The attribute of an episodic record; never a supersession key."""
 
 _NAME_OPENING: Final = re.compile(
-    r"^(?P<name>[A-ZÀ-ÖØ-Þ][\w'-]*(?: [A-ZÀ-ÖØ-Þ][\w'-]*){0,2}?)(?:'s|’s)? (?P<next>[\w'-]+)"
+    r"^(?P<name>[A-ZÀ-ÖØ-Þ][\w-]*(?: [A-ZÀ-ÖØ-Þ][\w-]*){0,2})"
+    r"(?:['’]s? (?P<theirs>[\w-]+))? (?P<next>[a-zß-öø-ÿ][\w'’-]*)"
 )
+"""One to three capitalised words, perhaps "Priya's manager", and the lower-case word after."""
 _PERSONAL_VERBS: Final = frozenset(
     "prefers likes loves hates dislikes enjoys wants needs lives works uses owns plays speaks "
     "eats drinks drives studies teaches writes reads runs thinks believes says said told asked "
@@ -78,7 +80,7 @@ def require_own_subject(content: str, names: Sequence[str]) -> None:
     if opening is None or not _describes_a_person(opening, content):
         return
     name = opening["name"]
-    first = normalize_alias(name.split()[0].removesuffix("'s"))
+    first = normalize_alias(name.split()[0])
     known = {word for known_name in names for word in normalize_alias(known_name).split()}
     if first in _NOT_NAMES or first in known or normalize_alias(name) in known:
         return
@@ -89,7 +91,7 @@ def require_own_subject(content: str, names: Sequence[str]) -> None:
 
 
 def _describes_a_person(opening: re.Match[str], content: str) -> bool:
-    following = opening["next"].lower()
+    following = opening["next"]
     if following in _PERSONAL_VERBS:
         return True
     rest = content[opening.end() :][:40]

@@ -101,9 +101,7 @@ def initial_expiry(
     return None
 
 
-def temporary_expiry(
-    valid_until: datetime | None, now: datetime, cfg: IngestionConfig
-) -> datetime:
+def temporary_expiry(valid_until: datetime | None, now: datetime, cfg: IngestionConfig) -> datetime:
     """Return when a statement that ends by itself leaves retrieval: its own end, else the TTL."""
     return valid_until or now + timedelta(days=cfg.provisional_ttl_days)
 
