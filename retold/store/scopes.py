@@ -17,7 +17,7 @@ QUERIES = load_queries("scopes")
 
 
 class ScopeRepository:
-    """Codes are never reused and never change, so one transaction may remember them."""
+    """Codes never change once committed, so one transaction may remember them."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -46,6 +46,10 @@ class ScopeRepository:
                 raise StoreCorrupt(f"scope code {code} has no row")
             self._by_code[code] = Scope(row[0], row[1])
         return self._by_code[code]
+
+    def forget(self) -> None:
+        """Remember no code: an undone savepoint may have handed some out that are free again."""
+        self._by_code.clear()
 
     def codes(self, scopes: Iterable[Scope]) -> dict[Scope, int]:
         """Return the codes of those scopes that have one."""

@@ -90,13 +90,15 @@ class Transaction:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo only what happened inside when it raises."""
-        kept = len(self._hooks)
+        """Undo only what happened inside when it raises, its hooks and version included."""
+        hooks, version = len(self._hooks), self._version
         try:
             with self.connection:
                 yield
         except BaseException:
-            del self._hooks[kept:]
+            del self._hooks[hooks:]
+            self._version = version
+            self.scopes.forget()
             raise
 
     @cached_property
