@@ -320,15 +320,15 @@ def test_migration_refuses_an_unreadable_time_and_changes_nothing(tmp_path):
     old.record("r-1", "secret words", created_at="yesterday")
     old.close()
 
+    connection = apsw.Connection(str(tmp_path / "old.db"))
     with pytest.raises(StoreCorrupt, match=r"records\.created_at") as caught:
-        migrate(tmp_path / "old.db")
+        migrations.migrate(connection, system_clock, new_id)
 
     assert "secret" not in str(caught.value)
     assert "yesterday" not in str(caught.value)
-    connection = apsw.Connection(str(tmp_path / "old.db"))
     assert migrations.inspect(connection) == "version_1"
     assert connection.execute("select content from records").fetchall() == [("secret words",)]
-    with pytest.raises(apsw.SQLError):
+    with pytest.raises(apsw.SQLError, match="no such function"):
         connection.execute("select v1_new_id()")
 
 

@@ -74,10 +74,10 @@ def test_events_chain_starts_at_genesis_and_hashes_every_field(store):
 
 def test_events_chain_hash_separates_neighbouring_fields():
     """Without the lengths in ``chain_hash`` these two links would share one hash."""
-    common = {"seq": 1, "digest": GENESIS, "prev_hash": GENESIS, "at": "x"}
+    common = {"seq": 1, "kind": "kind", "digest": GENESIS, "prev_hash": GENESIS}
 
-    one = chain_hash(event_id="ab", kind="c", **common)
-    two = chain_hash(event_id="a", kind="bc", **common)
+    one = chain_hash(event_id="ab", at="c", **common)
+    two = chain_hash(event_id="a", at="bc", **common)
 
     assert one != two
 
