@@ -22,6 +22,7 @@ from retold.testing.fakes import (
     FakeReranker,
     FakeRewriter,
 )
+from retold.testing.lab import MemoryLab
 
 __all__ = [
     "MOMENT",
@@ -33,6 +34,7 @@ __all__ = [
     "FakeQueue",
     "FakeReranker",
     "FakeRewriter",
+    "MemoryLab",
     "make_candidate",
     "make_principal",
     "make_record",
