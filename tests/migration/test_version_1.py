@@ -8,6 +8,7 @@ import pytest
 from retold.errors import MigrationRequired, StoreCorrupt
 from retold.models import Principal, Scope
 from retold.store import Store, migrations, version_1
+from retold.store.meta import EmbeddingIdentity
 from retold.util import new_id, system_clock
 from tests.migration.version_1_file import AT, VECTOR, Version1File, build
 
@@ -447,3 +448,34 @@ def test_old_source_references_are_read(source_ref, session, turn):
 )
 def test_old_subjects_give_the_key_that_a_new_write_would(subject, key):
     assert version_1.attribute(subject) == key
+
+
+@pytest.mark.parametrize("word", ["lisbon", "Porto", "tea", "married", "sings", "answers", "green"])
+def test_migrated_file_finds_by_word_what_it_found_before(tmp_path, word):
+    """B83: an upgrade must not leave the old memories unfindable."""
+    build(tmp_path / "old.db")
+    connection = apsw.Connection(str(tmp_path / "old.db"))
+    search = "select record_id from records_fts where records_fts match ?"
+    before = {record_id for (record_id,) in connection.execute(search, (f'"{word}"',))}
+    connection.close()
+
+    migrate(tmp_path / "old.db")
+
+    with Store.open(tmp_path / "old.db", allow_migration_issues=True) as store, store.read() as tx:
+        hits = tx.lexical.search(f'"{word}"', None, 50)
+        records = tx.records.by_seqs([seq for seq, _ in hits])
+        after = {record.id for record in records.values()}
+    assert before
+    assert before <= after
+
+
+def test_migrated_file_gives_the_index_what_it_held_before(tmp_path):
+    """B83: every vector of a live record reaches the in-process index."""
+    build(tmp_path / "old.db")
+    migrate(tmp_path / "old.db")
+
+    with Store.open(tmp_path / "old.db", allow_migration_issues=True) as store, store.read() as tx:
+        assert tx.meta.embedding_identity() == EmbeddingIdentity("old-model", "1", 4)
+        changed = list(tx.run("select seq from embeddings where index_version = 1"))
+        assert len(changed) == 2
+        assert tx.meta.records_version() == 1
