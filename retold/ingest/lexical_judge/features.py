@@ -5,40 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
-from retold.ingest.lexical_judge import lexicon, vocabulary
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.modality import Modality, Tense, modality_of, tense_of
 from retold.ingest.lexical_judge.normalise import Token, collapse, fold, tokenise
 from retold.ingest.lexical_judge.quantities import Date, Quantities, read_quantities
 from retold.ingest.lexical_judge.subject import Subject, read_subject
-
-Modality = Literal["fact", "past", "hypothetical"]
-Tense = Literal["present", "past", "future"]
 
 MAX_TOKENS: Final = 300
 """Tokens of a claim that are compared: the ordered comparison is quadratic."""
 CACHED_CLAIMS: Final = 4_096
 
-_FUTURE: Final = frozenset({"will", "shall"})
 _DETERMINERS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
 _CLAUSE_MARKS: Final = frozenset(".;!?。！？；\n")
 _CLAUSE_WORDS: Final = frozenset("but although though while whereas because so unless if".split())
-_INFINITIVE_LEADS: Final = frozenset("want wants like hope going try tries trying".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One predicate of a claim.
 
-    ``compounds`` are pairs of neighbouring content stems, the second no participle or adverb: in
-    "likes running shoes" the object is not "running".
+    ``compounds`` are triples of neighbouring content stems, the second no participle or adverb,
+    the third "" at the end: in "likes running shoes" the object is not "running".
     """
 
     content: frozenset[str]
     negated: bool
     attitude: int
-    compounds: frozenset[tuple[str, str]]
+    compounds: frozenset[tuple[str, str, str]]
     numbers: frozenset[str]
     dates: frozenset[Date]
 
@@ -46,6 +41,16 @@ class Clause:
     def sign(self) -> int:
         """Return 1 when the clause affirms or likes, -1 when it denies or dislikes."""
         return (self.attitude or 1) * (-1 if self.negated else 1)
+
+    def affirms(self, denied: frozenset[str]) -> bool:
+        """Tell whether what is denied by its stems follows from this clause.
+
+        All stems are here, and none only as the first part of a compound that names another thing.
+        """
+        return denied <= self.content and not any(
+            left in denied and right not in denied and after not in denied
+            for left, right, after in self.compounds
+        )
 
     def joined(self, other: Clause) -> Clause:
         """Return both clauses as one; the sign is this one's."""
@@ -180,10 +185,13 @@ def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
         for position, token in enumerate(tokens)
         if is_content(token) and position not in quantities.used
     )
+    stems = [token.stem if is_content(token) else "" for token in tokens]
     compounds = frozenset(
-        (left.stem, right.stem)
-        for left, right in pairwise(tokens)
-        if is_content(left) and is_content(right) and not right.word.endswith(("ed", "ing", "ly"))
+        (left, right, after)
+        for left, right, after, token in zip(
+            stems, stems[1:], [*stems[2:], ""], tokens[1:], strict=False
+        )
+        if left and right and not token.word.endswith(("ed", "ing", "ly"))
     )
     return Clause(
         content | inherited,
@@ -213,59 +221,6 @@ def _before_verb(tokens: Sequence[Token]) -> Iterator[Token]:
         yield token
 
 
-def modality_of(tokens: Sequence[Token]) -> Modality:
-    """Return whether the words state a present fact, a former state or only a possibility."""
-    words = [token.word for token in tokens]
-    for position, word in enumerate(words):
-        following = words[position + 1] if position + 1 < len(words) else ""
-        before = words[position - 1] if position else ""
-        if word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS:
-            return "hypothetical"
-        if word == "like" and before in {"would", "could"}:
-            return "hypothetical"
-        if word in _INFINITIVE_LEADS and following == "to":
-            return "hypothetical"
-        if word == "thinking" and following in {"of", "about"}:
-            return "hypothetical"
-    for position, word in enumerate(words):
-        following = words[position + 1] if position + 1 < len(words) else ""
-        before = words[position - 1] if position else ""
-        if word == "used" and following == "to" and before not in lexicon.BE | {"get", "got"}:
-            return "past"
-        if word in lexicon.PAST_MARKERS and not (word == "once" and following in {"a", "per"}):
-            return "past"
-        if word == "past" and before == "the":
-            return "past"
-    return "fact"
-
-
-def tense_of(tokens: Sequence[Token]) -> Tense:
-    """Return the tense of the first finite verb that shows one; present when none does."""
-    words = [token.word for token in tokens]
-    for position, word in enumerate(words):
-        before = words[position - 1] if position else ""
-        if word in _FUTURE:
-            return "future"
-        if word == "to" and before in {"going", "is", "are", "am"}:
-            return "future"
-        if word in {"has", "have", "is", "are", "am"}:
-            return "present"
-        if word in vocabulary.IRREGULAR_PAST:
-            return "past"
-        if (
-            word.endswith("ed")
-            and position
-            and before not in lexicon.ARTICLES
-            and (
-                before in lexicon.PRINCIPAL
-                or before in lexicon.THIRD_PERSON
-                or tokens[position - 1].surface[:1].isupper()
-            )
-        ):
-            return "past"
-    return "present"
-
-
 @lru_cache(maxsize=CACHED_CLAIMS)
 def parse(text: str) -> Claim:
     """Return the features of a claim; the same object for the same text while it is cached."""
@@ -289,7 +244,7 @@ def parse(text: str) -> Claim:
         subject=read_subject(kept),
         negated=any(clause.negated for clause in clauses),
         attitude=next((clause.attitude for clause in clauses if clause.attitude), 0),
-        modality=modality_of(kept),
+        modality=modality_of([token.word for token in kept]),
         tense=tense_of(kept),
         ends=any(token.word in lexicon.ENDING for token in kept),
         quantities=quantities,

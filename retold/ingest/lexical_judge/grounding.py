@@ -19,11 +19,12 @@ def missing_number(quote: Quantities, claim: Quantities) -> bool:
     said = {number.value for number in quote.numbers}
     said |= {str(date.year) for date in quote.dates if date.year}
     said |= {str(value) for value in quote.ordinals}
+    counted = {number.unit for number in quote.numbers if number.unit}
     for number in claim.numbers:
         if number.value not in said and not _same_hour(number, said):
             return True
         twin = [other for other in quote.numbers if other.value == number.value]
-        if twin and all(_other_unit(other, number) for other in twin):
+        if twin and all(_other_unit(other, number, counted) for other in twin):
             return True
     return not claim.ordinals <= quote.ordinals
 
@@ -36,9 +37,12 @@ def _same_hour(number: Number, said: set[str]) -> bool:
     return minutes % 60 == 0 and str((minutes // 60 - 1) % 12 + 1) in said
 
 
-def _other_unit(first: Number, second: Number) -> bool:
-    known = set(lexicon.UNITS.values())
-    return first.unit in known and second.unit in known and first.unit != second.unit
+def _other_unit(said: Number, wanted: Number, counted: set[str]) -> bool:
+    """Tell whether the same number counts something else: dollars for euros, cats for dogs."""
+    if not said.unit or not wanted.unit or said.unit == wanted.unit:
+        return False
+    measures = set(lexicon.UNITS.values())
+    return {said.unit, wanted.unit} <= measures or wanted.unit in counted
 
 
 def missing_date(quote: Quantities, claim: Quantities) -> bool:

@@ -44,6 +44,7 @@ class Grammar:
     splitting: frozenset[str]
     possessives: frozenset[str]
     calendar: dict[str, str] = field(default_factory=dict)
+    past_endings: tuple[str, ...] = ()
 
 
 ENGLISH: Final = Grammar(
@@ -64,6 +65,7 @@ ENGLISH: Final = Grammar(
 
 FRENCH: Final = Grammar(
     language="french",
+    past_endings=("ais", "ait", "aient"),
     principal=_set(
         "je j me m moi mon ma mes mien mienne nous notre nos utilisateur utilisatrice utilisateurs",
     ),
@@ -104,6 +106,7 @@ FRENCH: Final = Grammar(
 
 GERMAN: Final = Grammar(
     language="german",
+    past_endings=("te", "ten", "test"),
     principal=_set(
         "ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unseren "
         "unserem unserer nutzer nutzerin nutzers benutzer benutzerin benutzers anwender "
@@ -149,6 +152,7 @@ GERMAN: Final = Grammar(
 
 SPANISH: Final = Grammar(
     language="spanish",
+    past_endings=("aba", "abas", "aban", "ía", "ías", "ían", "é", "ó"),
     principal=_set(
         "yo me mi mis mí mío mía conmigo nosotros nosotras nos nuestro nuestra nuestros nuestras "
         "usuario usuaria usuarios"
@@ -188,6 +192,7 @@ SPANISH: Final = Grammar(
 
 ITALIAN: Final = Grammar(
     language="italian",
+    past_endings=("avo", "evo", "ivo", "ava", "eva", "iva"),
     principal=_set("io mi me mio mia miei mie noi ci nostro nostra nostri nostre utente utenti"),
     others=_set("lui lei loro egli ella suo sua suoi sue"),
     function=_set(
@@ -222,6 +227,7 @@ ITALIAN: Final = Grammar(
 
 PORTUGUESE: Final = Grammar(
     language="portuguese",
+    past_endings=("ava", "avam", "ia", "iam", "ei", "ou"),
     principal=_set(
         "eu me mim meu minha meus minhas nós nosso nossa nossos nossas usuário usuária utilizador "
         "utilizadora"
@@ -259,6 +265,7 @@ PORTUGUESE: Final = Grammar(
 
 DUTCH: Final = Grammar(
     language="dutch",
+    past_endings=("te", "de", "ten", "den"),
     principal=_set("ik mij me mijn wij we ons onze gebruiker gebruikers"),
     others=_set("hij zij hem haar hun hen"),
     function=_set(
@@ -291,6 +298,7 @@ DUTCH: Final = Grammar(
 
 RUSSIAN: Final = Grammar(
     language="russian",
+    past_endings=("л", "ла", "ли"),
     principal=_set(
         "я меня мне мной мой моя моё мои моего моей моему моих мы нас нам наш наша наше наши "
         "пользователь пользователя пользователю пользователем"

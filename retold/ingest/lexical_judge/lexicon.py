@@ -14,7 +14,7 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-PRINCIPAL: Final = _words("i me my mine myself we us our ours ourselves user users")
+PRINCIPAL: Final = _words("i me my mine myself we us our ours ourselves user")
 """First-person pronouns, beside the noun by which claims name the person remembered."""
 
 SECOND_PERSON: Final = _words("you your yours yourself yourselves")
@@ -104,21 +104,30 @@ ENDING: Final = _words(
 )
 """Verbs that report the end of a state; phrases such as ``gave up`` fold to ``stop``."""
 
+SWITCHING: Final = _words(
+    "move moves moved moving switch switches switched switching change changes changed changing",
+    "migrate migrates migrated migrating convert converts converted transfer transfers transferred",
+    "relocate relocates relocated raise raises raised increase increases increased lower lowered",
+    "reduce reduces reduced cut cuts shift shifts shifted postpone postponed reschedule",
+    "rescheduled push pushed bring brought upgrade upgraded downgrade downgraded drop dropped",
+    "go went",
+)
+"""Verbs of change: in "moved from X to Y" it is X that ended."""
 STATE_VERBS: Final = _words(
     "work works live lives use uses own owns attend attends belong belongs hold holds run runs",
     "play plays do does drive drives study studies practise practises practice practices employed",
     "subscribed subscribes member still rent rents keep keeps serve serves job",
+    "active current existing ongoing valid",
 )
 """Verbs that report a lasting state, beside which only the object tells two states apart."""
 
 HYPOTHETICAL: Final = _words(
-    "might may maybe perhaps possibly probably could would wonder wondering wonders seem seems",
-    "apparently considering considers hope hopes hoping wish wishes wishing plan plans planning",
-    "intend intends intending consider whether supposedly presumably imagine suppose supposing",
-    "tempted",
+    "might may maybe perhaps possibly probably could would wonder wonders wondering seem seems",
+    "apparently consider considers considered considering wish wishes wishing supposedly",
+    "presumably imagine imagines imagining suppose supposing pretend pretends pretending tempted",
 )
 HYPOTHETICAL_LEADS: Final = _words("if unless assuming suppose supposing whether")
-PAST_MARKERS: Final = _words("formerly previously once ago former ex formerly erstwhile")
+PAST_MARKERS: Final = _words("formerly previously former ex erstwhile")
 
 KIN_GROUPS: Final = tuple(
     _words(line)

@@ -31,7 +31,9 @@ def preference_order(claim: Claim) -> Preference | None:
         return None
     links = {"over"} | ({"to"} if words[start] in _COMPARING else set())
     for position in range(start + 1, len(words)):
-        than = words[position] == "than" and words[position - 1] in _MORE
+        than = words[position] == "than" and (
+            words[position - 1] in _MORE or words[start] in _COMPARING
+        )
         if words[position] in links or than:
             better = frozenset(t.stem for t in tokens[start:position] if is_content(t))
             worse = frozenset(t.stem for t in tokens[position:] if is_content(t))

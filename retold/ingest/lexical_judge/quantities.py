@@ -20,6 +20,13 @@ _NOT_COUNTING: Final = frozenset(
     "the this that which no any every another each some such last next other".split()
 )
 _NOT_COUNTED: Final = frozenset("of who that another is was can should must thing".split())
+_SPELLED: Final = (
+    lexicon.NUMBER_WORDS.keys()
+    | lexicon.TENS.keys()
+    | lexicon.SCALES.keys()
+    | lexicon.GROUP_NUMBERS.keys()
+    | lexicon.ORDINALS.keys()
+)
 LAST_DAY: Final = 31
 LAST_MONTH: Final = 12
 _FIRST_YEAR, _LAST_YEAR = 1900, 2199
@@ -168,6 +175,8 @@ class _Reader:
     def _number(self, position: int) -> int:
         """Read a number at the position; return how many tokens were consumed, at least one."""
         word = self._word(position)
+        if not word[:1].isdigit() and word not in _SPELLED:
+            return 1
         if word in lexicon.ORDINALS or _ORDINAL.match(word):
             match = _ORDINAL.match(word)
             self.ordinals.add(lexicon.ORDINALS[word] if match is None else int(match.group(1)[:9]))

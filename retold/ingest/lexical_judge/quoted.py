@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
+from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
 from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
@@ -23,14 +23,20 @@ SENTENCE_END: Final = frozenset(".!?。！？\n")
 _ELISION: Final = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}:\d{2}|\d+(?:[.,/]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*|[.!?,;:\n]"
 )
-_FRAGMENT_OPENERS: Final = frozenset("not never no without except excluding minus over nor".split())
+_EXCLUDING: Final = (["over"], ["except"], ["excluding"], ["minus"], ["from"])
+_FRAGMENT_OPENERS: Final = frozenset("not never no without nor".split()) | {
+    word for (word,) in _EXCLUDING
+}
+_JOINING: Final = frozenset({"and", "y", "et", "und", "e", "en", "и"})
+_EITHER: Final = frozenset({"or", "ou", "oder", "o", "of", "или"})
 _ASKING: Final = frozenset(
     "do does did is are am was were can could will would should shall have has may might what when "
     "where who whom whose which why how".split()
 )
 _ASKED: Final = frozenset("i you we they he she it there this that my your the a an".split())
 _HAVING: Final = frozenset("own owns owned possess possesses possessed".split())
-_LABELS: Final = frozenset("date day".split())
+_DATE_LABELS: Final = frozenset({"date", "day"})
+_AGE_LABELS: Final = frozenset({"old", "age"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +108,17 @@ def stem_of(token: Token, grammar: Grammar) -> str:
     return "name" if word in _NAMING and grammar is ENGLISH else token.stem
 
 
-def _split(tokens: Sequence[Token], grammar: Grammar) -> Iterator[tuple[tuple[Token, ...], bool]]:
-    """Yield clauses with whether the sentence they belong to asks."""
+def _split(
+    tokens: Sequence[Token], grammar: Grammar
+) -> Iterator[tuple[tuple[tuple[Token, ...], ...], bool]]:
+    """Yield the clauses of each sentence with whether it asks."""
     sentence: list[Token] = []
     for token in (*tokens, Token(".", ".", ".")):
         if token.word not in SENTENCE_END:
             sentence.append(token)
             continue
         asks = token.word in {"?", "？"} or _asks(sentence)
-        for clause in _clauses(sentence, grammar):
-            yield clause, asks
+        yield tuple(_clauses(sentence, grammar)), asks
         sentence = []
 
 
@@ -123,11 +130,7 @@ def _asks(sentence: Sequence[Token]) -> bool:
 def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[tuple[Token, ...]]:
     clause: list[Token] = []
     for position, token in enumerate(sentence):
-        cut = token.word in {",", ";", ":"} or token.word in grammar.splitting
-        joined = token.word in {"and", "y", "et", "und", "e", "en", "и"}
-        if joined:
-            cut = _opens_predicate(sentence, position + 1, grammar)
-        if cut:
+        if _cuts(sentence, position, clause, grammar):
             if clause:
                 yield tuple(clause)
             keep = token.word in lexicon.HYPOTHETICAL_LEADS or token.word in grammar.hypothetical
@@ -139,6 +142,22 @@ def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[tuple[Toke
             clause.append(token)
     if clause:
         yield tuple(clause)
+
+
+def _cuts(
+    sentence: Sequence[Token], position: int, clause: Sequence[Token], grammar: Grammar
+) -> bool:
+    """Tell whether a token stands between two clauses.
+
+    What "and" or a negated "or" joins without a predicate of its own stays in the clause, under
+    its negation: "don't eat pork or beef".
+    """
+    word = sentence[position].word
+    if word in _JOINING or (word in _EITHER and any(t.word in grammar.negators for t in clause)):
+        return _opens_predicate(sentence, position + 1, grammar)
+    if word == "to" and clause and clause[0].word == "from":
+        return True
+    return word in {",", ";", ":"} or word in grammar.splitting
 
 
 def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -> bool:
@@ -161,6 +180,8 @@ def _opens_fragment(tokens: Sequence[Token], position: int) -> bool:
     word = tokens[position].word
     if word in {"without", "except", "excluding", "minus", "over"}:
         return True
+    if word == "from":
+        return _leaves(tokens, position)
     if word != "not":
         return False
     before = tokens[position - 1].word
@@ -169,6 +190,12 @@ def _opens_fragment(tokens: Sequence[Token], position: int) -> bool:
         or before in lexicon.PRINCIPAL
         or before in {"to", "why", "or"}
     )
+
+
+def _leaves(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether "from" here opens what a change left behind: "moved from X to Y"."""
+    changed = any(token.word in lexicon.SWITCHING for token in tokens[:position])
+    return changed and any(token.word == "to" for token in tokens[position:])
 
 
 def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, asks: bool) -> Part:
@@ -187,7 +214,7 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
     return Part(
         tokens=clause,
         stems=stems,
-        negated=concord or (negators + ends) % 2 == 1 or words[:1] in (["over"], ["except"]),
+        negated=concord or (negators + ends) % 2 == 1 or words[0:1] in _EXCLUDING,
         attitude=-1 if disliked else 1 if liked else 0,
         fragment=bool(words) and words[0] in openers and not own,
         predicate=_negated_predicate(clause, grammar),
@@ -205,7 +232,9 @@ def _content(tokens: Sequence[Token], quantities: Quantities, grammar: Grammar) 
         if position not in quantities.used
     }
     if quantities.dates:
-        stems -= _LABELS
+        stems -= _DATE_LABELS
+    if any(number.unit == "year" for number in quantities.numbers):
+        stems -= _AGE_LABELS
     stems |= {f"#{number.value}" for number in quantities.numbers}
     stems |= {f"#{value}" for value in quantities.ordinals}
     stems |= {f"#{d.month}/{d.day}/{d.weekday}" for d in quantities.dates}
@@ -225,32 +254,16 @@ def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
 
 def _is_past(clause: Sequence[Token], grammar: Grammar) -> bool:
     words = [token.word for token in clause]
-    if any(word in grammar.past for word in words):
-        return True
-    return grammar is ENGLISH and any(
-        word == "used" and words[n + 1 : n + 2] == ["to"] and not set(words[:n]) & lexicon.BE
-        for n, word in enumerate(words)
-    )
-
-
-_TO_PLANS: Final = frozenset(
-    "want wants plan plans planning hope hopes hoping intend intends try trying going".split()
-)
-_ALWAYS_POSSIBLE: Final = lexicon.HYPOTHETICAL - frozenset(
-    "plan plans planning hope hopes hoping intend intends could".split()
-)
+    if grammar is ENGLISH:
+        return is_past(words)
+    return any(word in grammar.past for word in words)
 
 
 def _is_hypothetical(clause: Sequence[Token], grammar: Grammar) -> bool:
     words = [token.word for token in clause]
-    if grammar is not ENGLISH:
-        return any(word in grammar.hypothetical for word in words)
-    if any(word in _ALWAYS_POSSIBLE or word in lexicon.HYPOTHETICAL_LEADS for word in words):
-        return True
-    pairs = set(pairwise(words))
-    return any((word, "to") in pairs for word in _TO_PLANS) or bool(
-        pairs & {("thinking", "of"), ("thinking", "about")}
-    )
+    if grammar is ENGLISH:
+        return is_hypothetical(words)
+    return any(word in grammar.hypothetical for word in words)
 
 
 def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:
@@ -266,7 +279,7 @@ def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
     explicit = subject.kind != "principal" or any(
         word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
     )
-    if subject.kind == "relation" and {"i", "we"} & set(words[:_MAX_SUBJECT]):
+    if subject.kind in {"relation", "name"} and {"i", "we"} & set(words[:_MAX_SUBJECT]):
         return Subject("principal")
     return subject if explicit and subject.kind != "thing" else previous
 
@@ -294,7 +307,8 @@ def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
             owned = clause[position - 1].word in lexicon.POSSESSIVES
             following = clause[position + 1].word
             joined = {"i", "we"} & {t.word for t in clause[position + 1 : position + 3]}
-            if owned and not token.owner and looks_like_predicate(following) and not joined:
+            acts = looks_like_predicate(following) or following == "to"
+            if owned and not token.owner and acts and not joined:
                 return Subject("relation", lexicon.KIN[token.word])
     return None
 
@@ -305,15 +319,16 @@ def read_text(text: str) -> Text:
     tokens = tokenise(text)
     plain = tuple(match.group().lower() for match in _ELISION.finditer(text))
     grammar, known = guess(plain)
-    if hits(plain, ENGLISH) >= known:
-        grammar = ENGLISH
+    english = hits(tuple(token.word for token in tokens), ENGLISH)
+    if english >= known:
+        grammar, known = ENGLISH, english
     if grammar is not ENGLISH:
         tokens = _foreign_tokens(text, grammar)
     parts: list[Part] = []
-    subject = Subject("principal")
-    for clause, asks in _split(tokens, grammar):
-        part = _part(clause, subject, grammar, asks=asks)
-        subject = part.subject
-        parts.append(part)
+    for clauses, asks in _split(tokens, grammar):
+        subject = Subject("principal")
+        for clause in clauses:
+            parts.append(_part(clause, subject, grammar, asks=asks))
+            subject = parts[-1].subject
     stems = frozenset(stem for part in parts for stem in part.stems)
-    return Text(grammar, hits(plain, grammar), tokens, read_quantities(tokens), stems, tuple(parts))
+    return Text(grammar, known, tokens, read_quantities(tokens), stems, tuple(parts))

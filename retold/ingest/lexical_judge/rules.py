@@ -30,16 +30,20 @@ from retold.ingest.lexical_judge.sign_rules import (
     marital,
     negation,
     negation_loose,
+    opposites,
 )
 from retold.ingest.lexical_judge.value_rules import (
     date,
     name,
+    note,
     number,
     order,
     ordinal,
     other_time,
     slot,
 )
+
+_LINKS: Final = lexicon.PREPOSITIONS - lexicon.LIKING
 
 
 def other_subject(pair: Pair) -> Outcome | None:
@@ -65,7 +69,7 @@ def _mentions_relation(claim: Claim, key: str) -> bool:
 
 def unrelated(pair: Pair) -> Outcome | None:
     """Part claims without any content in common."""
-    if pair.shared or not (pair.a.content or pair.b.content):
+    if pair.shared or not (pair.a.content or pair.b.content) or opposites(pair):
         return None
     if pair.a.quantities.numbers and pair.b.quantities.numbers and not pair.both_differ:
         return None
@@ -115,7 +119,7 @@ def equal_words(pair: Pair) -> Outcome | None:
     """Join claims with the same content words in the same order, numbers, dates, pronouns."""
     if pair.only_a or pair.only_b or not _same_frame(pair):
         return None
-    linked = pair.a.words & lexicon.PREPOSITIONS == pair.b.words & lexicon.PREPOSITIONS
+    linked = pair.a.words & _LINKS == pair.b.words & _LINKS
     if linked and longest_common(_ordered(pair.a), _ordered(pair.b)) >= IN_ORDER:
         return Outcome("same", "equal-words")
     user = pair.a.subject == pair.b.subject and pair.a.subject.kind == "principal"
@@ -140,8 +144,8 @@ def _ordered(claim: Claim) -> tuple[str, ...]:
     """Return content stems with the pronouns of others, whose place says who does what."""
     return tuple(
         token.stem
-        for token in claim.tokens
-        if is_content(token)
+        for position, token in enumerate(claim.tokens)
+        if (is_content(token) and position not in claim.quantities.used)
         or token.word in lexicon.SECOND_PERSON
         or token.word in lexicon.THIRD_PERSON
     )
@@ -172,6 +176,7 @@ def low_overlap(pair: Pair) -> Outcome | None:
 
 RULES: Final[tuple[Rule, ...]] = (
     other_subject,
+    note,
     slot,
     name,
     marital,

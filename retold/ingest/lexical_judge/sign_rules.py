@@ -23,7 +23,8 @@ def ended(pair: Pair) -> Outcome | None:
             continue
         if lasting.ends or lasting.modality != "fact" or lasting.tense != "present":
             continue
-        if _still_claims(lasting, _stopped_things(ending)):
+        stopped, activity = _stopped_things(ending)
+        if stopped and _still_claims(lasting, stopped, activity=activity):
             return Outcome("contradicts", "ended")
         left = _left_things(ending)
         topic = (pair.shared - left) or lasting.content <= left | _STATES
@@ -32,30 +33,31 @@ def ended(pair: Pair) -> Outcome | None:
     return None
 
 
-def _still_claims(lasting: Claim, things: frozenset[str]) -> bool:
-    """Tell whether a claim says of the things, and of nothing else, that they last."""
-    return bool(lasting.content & things) and lasting.content <= things | _STATES
+def _still_claims(lasting: Claim, things: frozenset[str], *, activity: bool) -> bool:
+    """Tell whether a claim says of the things that they last, and of a mere thing nothing else."""
+    if lasting.content & things and lasting.content <= things | _STATES:
+        return True
+    return activity and any(clause.affirms(things) for clause in lasting.clauses)
 
 
-_SWITCHES: Final = frozenset(
-    "moved switched changed migrated converted transferred relocated".split()
-)
+def _stopped_things(claim: Claim) -> tuple[frozenset[str], bool]:
+    """Return the stems of what a verb of ending ends, and whether that is an activity.
 
-
-def _stopped_things(claim: Claim) -> frozenset[str]:
-    """Return the stems of the object of a verb of ending: "sold the car"."""
+    "sold the car" ends a thing, "stopped learning Farsi" an activity.
+    """
     for position, token in enumerate(claim.tokens):
         if token.word in lexicon.ENDING:
             rest = claim.tokens[position + 1 :]
             stop = next((n for n, t in enumerate(rest) if t.is_mark or t.word == "and"), len(rest))
-            return frozenset(t.stem for t in rest[:stop] if is_content(t))
-    return frozenset()
+            activity = bool(rest) and rest[0].word.endswith("ing")
+            return frozenset(t.stem for t in rest[:stop] if is_content(t)), activity
+    return frozenset(), False
 
 
 def _left_things(claim: Claim) -> frozenset[str]:
     """Return the stems of X in "moved from X to Y"."""
     words = [token.word for token in claim.tokens]
-    switch = next((n for n, word in enumerate(words) if word in _SWITCHES), len(words))
+    switch = next((n for n, word in enumerate(words) if word in lexicon.SWITCHING), len(words))
     if "from" not in words[switch:]:
         return frozenset()
     start = words.index("from", switch)
@@ -86,14 +88,19 @@ def _has_spouse(claim: Claim) -> bool | None:
     return None
 
 
-def antonym(pair: Pair) -> Outcome | None:
-    """Oppose opposite words in otherwise equal claims about one referent."""
-    found = [
+def opposites(pair: Pair) -> list[tuple[str, str]]:
+    """Return the pairs of opposite stems, each on its own side only."""
+    return [
         (mine, theirs)
         for mine in pair.only_a
         for theirs in pair.only_b
         if frozenset((mine, theirs)) in ANTONYM_STEMS
     ]
+
+
+def antonym(pair: Pair) -> Outcome | None:
+    """Oppose opposite words in otherwise equal claims about one referent."""
+    found = opposites(pair)
     if len(found) % 2 == 0:
         return None
     rest_a = pair.only_a - {mine for mine, _ in found}
@@ -117,10 +124,7 @@ def negation(pair: Pair) -> Outcome | None:
             continue
         both = negative.content & positive.content
         union = negative.content | positive.content
-        implied = negative.content <= positive.content and not any(
-            left in negative.content and right not in negative.content
-            for left, right in positive.compounds
-        )
+        implied = positive.affirms(negative.content)
         if both and (implied or len(both) / len(union) >= CLOSE):
             return Outcome("contradicts", "polarity" if positive.attitude else "negation")
     return None

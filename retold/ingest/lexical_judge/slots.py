@@ -42,20 +42,16 @@ _PATTERNS: Final[tuple[tuple[str, tuple[frozenset[str], ...]], ...]] = (
 )
 """Slot by the words that lead to its value; adverbs of degree may stand between."""
 
-EXCLUSIVE_LABELS: Final = {
-    "name": "name",
-    "city": "home",
-    "home": "home",
-    "employer": "employer",
-    "company": "employer",
-    "timezone": "timezone",
-    "birthplace": "birthplace",
-    "nationality": "nationality",
-    "age": "age",
+_BY_FIRST_WORD: Final = {
+    word: tuple(entry for entry in _PATTERNS if word in entry[1][0])
+    for _, first, *_ in ((name, *pattern) for name, pattern in _PATTERNS)
+    for word in first
 }
-"""Labels of "label: value" notes that name a slot."""
 
 _ANY_VALUE: Final = frozenset({"timezone", "commute"})
+
+Value = tuple[str, ...]
+"""The lower-case words of one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +115,9 @@ def _is_lower(claim: Claim) -> bool:
 
 def _patterned(claim: Claim) -> Iterator[tuple[Slot, tuple[str, ...]]]:
     lower = bool(claim.tokens) and _is_lower(claim)
-    for start in range(len(claim.tokens)):
-        for name, pattern in _PATTERNS:
-            after = _after(claim.tokens, start, pattern[:1])
-            if not after:
-                continue
+    for start, token in enumerate(claim.tokens):
+        for name, pattern in _BY_FIRST_WORD.get(token.word, ()):
+            after = start + 1
             if pattern[0] is _MOVING:
                 after = _past_origin(claim.tokens, after)
             after = _after(claim.tokens, after, pattern[1:]) if pattern[1:] else after
@@ -184,66 +178,17 @@ def _birth_year(claim: Claim) -> Iterator[tuple[Slot, tuple[str, ...]]]:
 
 
 @lru_cache(maxsize=CACHED_CLAIMS)
-def read_slots(claim: Claim) -> Mapping[Slot, tuple[str, ...]]:
-    """Return the slots that a claim fills with the words of their values."""
-    found: dict[Slot, tuple[str, ...]] = {}
+def read_slots(claim: Claim) -> Mapping[Slot, tuple[Value, ...]]:
+    """Return the slots that a claim fills, each with all its values in order."""
+    found: dict[Slot, list[Value]] = {}
     for reader in (_patterned, _age, _favourite, _birth_year):
         for slot, value in reader(claim):
-            found.setdefault(slot, value)
-    return found
+            found.setdefault(slot, []).append(value)
+    return {slot: tuple(values) for slot, values in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Copula:
-    """A claim of the form "the X is VALUE" or "X: VALUE", cut at the verb."""
-
-    label: frozenset[str]
-    label_negated: bool
-    label_attitude: int
-    value: tuple[Token, ...]
-    is_note: bool
-    is_singular: bool
-
-    @property
-    def value_words(self) -> tuple[str, ...]:
-        """Return the words of the value without articles, adverbs or marks."""
-        return tuple(
-            token.word
-            for token in self.value
-            if not token.is_mark
-            and token.word not in lexicon.ARTICLES
-            and token.word not in lexicon.DEGREE_ADVERBS
-        )
-
-    @property
-    def names_value(self) -> bool:
-        """Tell whether the whole value is written as a name or an identifier."""
-        words = [token for token in self.value if token.word in self.value_words]
-        return bool(words) and all(
-            token.surface[:1].isupper() or token.is_number for token in words
-        )
-
-
-def read_copula(claim: Claim) -> Copula | None:
-    """Return the claim cut at its verb or colon; None for claims of another form."""
-    for position, token in enumerate(claim.tokens[: _MAX_LABEL + 1]):
-        note = token.word == ":"
-        if not position or not (note or token.word in {"is", "are"}):
-            continue
-        left, right = claim.tokens[:position], claim.tokens[position + 1 :]
-        definite = left[0].word in {"the", "my", "our", "user"} or note
-        definite = definite or left[0].word in lexicon.ATTRIBUTE_NOUNS
-        label = frozenset(t.stem for t in left if is_content(t))
-        if not definite or (not label and not note):
-            return None
-        attitude = next((c.attitude for c in claim.clauses if c.attitude), 0) if note else 0
-        last = left[-1].word
-        return Copula(
-            label,
-            any(t.word in lexicon.NEGATORS for t in left),
-            attitude,
-            right,
-            note,
-            not last.endswith("s") or last.endswith(("ss", "us", "is")),
-        )
-    return None
+def values_differ(mine: Sequence[Value], theirs: Sequence[Value]) -> bool:
+    """Tell whether no value of one side contains a value of the other ("Oslo, Norway", "Oslo")."""
+    return not any(
+        set(left) <= set(right) or set(right) <= set(left) for left in mine for right in theirs
+    )

@@ -52,7 +52,7 @@ def read_subject(tokens: Sequence[Token]) -> Subject:
     if not rest:
         return PRINCIPAL
     first = rest[0]
-    if first.word in lexicon.PREPOSITIONS:
+    if first.word in lexicon.PREPOSITIONS or first.word in lexicon.QUANTIFIERS:
         return _after_adverbial(rest)
     if _starts_possession(rest):
         return _possession(rest[1:])
@@ -75,7 +75,7 @@ def _after_adverbial(tokens: Sequence[Token]) -> Subject:
 
 def _starts_possession(tokens: Sequence[Token]) -> bool:
     first = tokens[0]
-    return first.word in {"my", "our"} or (first.word in {"user", "users"} and first.owner)
+    return first.word in {"my", "our"} or (first.word == "user" and first.owner)
 
 
 def _possession(tokens: Sequence[Token]) -> Subject:

@@ -12,9 +12,10 @@ from retold.ingest.lexical_judge.grounding import missing_date, missing_name, mi
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token, collapse, fold, snowball
 from retold.ingest.lexical_judge.preference import preference_order
+from retold.ingest.lexical_judge.quantities import read_quantities
 from retold.ingest.lexical_judge.quoted import Part, Text, read_text, stem_of
 from retold.ingest.lexical_judge.sign_rules import ANTONYM_STEMS
-from retold.ingest.lexical_judge.slots import read_slots
+from retold.ingest.lexical_judge.slots import read_slots, values_differ
 from retold.models.verdict import Label, Verdict
 from retold.text import UNSPACED_SCRIPTS, Script, dominant_script
 
@@ -23,7 +24,13 @@ FLOOR: Final = 0.5
 _MIN_UNKNOWN_WORDS: Final = 3
 _MIN_NAME_CHARS: Final = 2
 _FULL: Final = 1.0
+_COLLECTIVE: Final = frozenset(
+    snowball(word)
+    for word in "team company group organisation organization family household crew".split()
+)
+"""Nouns by which a claim may name whoever the quote calls "we"."""
 _EAST_ASIAN: Final[frozenset[Script]] = frozenset({"han", "kana"})
+_VALUE_LEADS: Final = lexicon.ARTICLES | lexicon.PREPOSITIONS | lexicon.BE | lexicon.HAVE
 _AVERSE: Final = frozenset(
     snowball(word)
     for word in (
@@ -61,10 +68,10 @@ def _fault(part: Part, claim: Text, asked: Part) -> str:
         return "question"
     if _other_subject(part, claim, asked):
         return "other-subject"
-    if (part.past or _tense_moved(part, claim)) and not asked.past:
-        return "past"
     if part.hypothetical and not any(other.hypothetical for other in claim.parts):
         return "hypothetical"
+    if (part.past or _tense_moved(part, claim)) and not asked.past:
+        return "past"
     if _differs(part, claim, asked):
         return "polarity"
     return ""
@@ -78,7 +85,9 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
         kin = {lexicon.KIN.get(word, word) for word in claim.words}
         return subject.key not in kin
     if subject.kind == "name":
-        return not set(subject.key.split("/")[0].split()) <= claim.words
+        mentioned = set(subject.key.split("/")[0].split()) <= claim.words
+        words = {token.word for token in part.tokens}
+        return not (mentioned and words & {"is", "are"} and words & {"my", "our"})
     return subject.key not in claim.words
 
 
@@ -87,8 +96,8 @@ _PERFECT: Final = frozenset("have has had be been being is are am was were get g
 
 def _tense_moved(part: Part, claim: Text) -> bool:
     """Tell whether the clause puts a verb of the claim into the past: "lived" for "lives"."""
-    if part.tokens and claim.grammar is not ENGLISH:
-        return False
+    if claim.grammar is not ENGLISH:
+        return _foreign_past(part, claim)
     claimed = {token.word for token in claim.tokens}
     stems = {token.stem for token in claim.tokens}
     words = [token.word for token in part.tokens]
@@ -106,6 +115,15 @@ def _tense_moved(part: Part, claim: Text) -> bool:
         elif past and token.stem in stems and before not in _PERFECT and lead not in _PERFECT:
             return True
     return False
+
+
+def _foreign_past(part: Part, claim: Text) -> bool:
+    """Tell whether the clause has a verb of the claim with a past ending that the claim lacks."""
+    endings = claim.grammar.past_endings
+    present = {token.stem for token in claim.tokens if not token.word.endswith(endings)}
+    return bool(endings) and any(
+        token.word.endswith(endings) and token.stem in present for token in part.tokens
+    )
 
 
 def _past_state(tokens: Sequence[Token], position: int) -> bool:
@@ -129,6 +147,8 @@ def _differs(part: Part, claim: Text, asked: Part) -> bool:
         return ((part.attitude < 0) ^ part.negated) != ((asked.attitude < 0) ^ negative)
     if part.attitude < 0 and not part.negated:
         return not negative and not _is_averse(claim)
+    if part.attitude > 0 and not part.negated and not negative and claim.stems & _AVERSE:
+        return not part.stems & _AVERSE
     if part.negated == negative:
         return False
     if part.negated and part.predicate not in claim.stems:
@@ -153,7 +173,9 @@ def _excluded(quote: Text, claim: Text) -> bool:
 def _other_slot(quote: Claim, claim: Claim) -> bool:
     """Tell whether the quote fills an exclusive slot of the claim with another value."""
     said, wanted = read_slots(quote), read_slots(claim)
-    return any(slot in said and not set(said[slot]) & set(value) for slot, value in wanted.items())
+    return any(
+        slot in said and values_differ(said[slot], values) for slot, values in wanted.items()
+    )
 
 
 def _other_order(quote: Claim, claim: Claim) -> bool:
@@ -165,30 +187,50 @@ def _other_order(quote: Claim, claim: Claim) -> bool:
     return bool(said.worse & claim.content) and not said.better & claim.content
 
 
-def _sequence(part: Part, grammar: Grammar) -> tuple[str, ...]:
-    return tuple(stem for token in part.tokens if (stem := stem_of(token, grammar)))
+def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
+    """Return the content stems in order, each with whether it is a predicate's own word.
+
+    A predicate follows its subject directly; what follows an article, a preposition or a form of
+    be or have is a value.
+    """
+    out: list[tuple[str, bool]] = []
+    before = ""
+    used = read_quantities(part.tokens).used
+    for position, token in enumerate(part.tokens):
+        if position not in used and (stem := stem_of(token, grammar)):
+            out.append((stem, not out and before not in _VALUE_LEADS))
+        before = token.word
+    return tuple(out)
 
 
 def _swapped(quote: Text, claim: Text, asked: Part) -> bool:
-    """Tell whether a clause equals the claim but for one word after the first, or an opposite."""
-    wanted = _sequence(asked, claim.grammar)
-    for part in quote.parts:
-        heard = _sequence(part, quote.grammar)
-        differing = [
-            n for n, pair in enumerate(zip(heard, wanted, strict=False)) if len({*pair}) > 1
-        ]
-        one = len(heard) == len(wanted) > 1 and len(differing) == 1 and differing[0] > 0
-        if (
-            one
-            and heard[differing[0]] not in claim.stems
-            and wanted[differing[0]] not in quote.stems
-        ):
-            return True
-        for mine in part.stems - claim.stems:
-            for theirs in asked.stems - quote.stems:
-                if frozenset((mine, theirs)) in ANTONYM_STEMS:
-                    return True
-    return False
+    """Tell whether a clause equals the claim but for one value, or says an opposite."""
+    wanted = _values(asked, claim.grammar)
+    return any(
+        _one_value_differs(_values(part, quote.grammar), wanted, quote, claim)
+        or any(
+            frozenset((mine, theirs)) in ANTONYM_STEMS
+            for mine in part.stems - claim.stems
+            for theirs in asked.stems - quote.stems
+        )
+        for part in quote.parts
+    )
+
+
+def _one_value_differs(
+    heard: Sequence[tuple[str, bool]],
+    wanted: Sequence[tuple[str, bool]],
+    quote: Text,
+    claim: Text,
+) -> bool:
+    if len(heard) != len(wanted) or len(wanted) < 2:  # noqa: PLR2004 - a value and its context
+        return False
+    differing = [pair for pair in zip(heard, wanted, strict=True) if pair[0][0] != pair[1][0]]
+    if len(differing) != 1:
+        return False
+    (mine, mine_acts), (theirs, theirs_acts) = differing[0]
+    acts = mine_acts or theirs_acts
+    return not acts and mine not in claim.stems and theirs not in quote.stems
 
 
 def _spaced(quote: str, claim: str) -> tuple[float, str] | None:
@@ -220,6 +262,8 @@ def _covered(
     if _other_order(quote, claim):
         return 0.0, "order"
     wanted = asked_text.stems
+    if said.words & {"we", "us", "our", "ours"}:
+        wanted = wanted - _COLLECTIVE or wanted
     best, fault = 0, ""
     usable: set[str] = set()
     blocked: set[str] = set()

@@ -208,6 +208,18 @@ def _kin(text: str) -> frozenset[int]:
     return frozenset(n for n, group in enumerate(_KIN) if any(word in text for word in group))
 
 
+def _kin_subjects(part: Part) -> frozenset[int]:
+    """Return the relations that a clause is about: named at its start or as the principal's."""
+    text = part.text.strip()
+    found = set()
+    for number, group in enumerate(_KIN):
+        for word in group:
+            owned = any(f"{PRINCIPAL}{of}{word}" in text[: -len(word)] for of in ("", "的", "の"))
+            if text.startswith(word) or owned:
+                found.add(number)
+    return frozenset(found)
+
+
 def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     """Tell whether the clause has another value where the claim has its own.
 
@@ -233,11 +245,21 @@ def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     return bool(head) and (not japanese or end > 0)
 
 
+def _other_topic(mine: Sequence[str], claim: Sequence[str]) -> bool:
+    """Tell whether the clause is about the principal and the claim says it of a named other."""
+    if mine[0] != PRINCIPAL or PRINCIPAL in claim:
+        return False
+    end = 0
+    while end < min(len(mine) - 1, len(claim)) and mine[-1 - end] == claim[-1 - end]:
+        end += 1
+    return end == len(mine) - 1 and len(claim) > end > 0
+
+
 def _fault(part: Part, claim: Part) -> str:
     """Return the rule by which a clause cannot support the claim, "" when none applies."""
     if part.question:
         return "question"
-    if _kin(part.text) - _kin(claim.text):
+    if _kin_subjects(part) - _kin(claim.text) or _other_topic(part.units, claim.units):
         return "other-subject"
     if _PAST.search(part.text) and not _PAST.search(claim.text):
         return "past"

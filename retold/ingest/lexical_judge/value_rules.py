@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.copula import EXCLUSIVE_LABELS, Copula, read_copula
 from retold.ingest.lexical_judge.features import Claim
 from retold.ingest.lexical_judge.outcome import CLOSE, HALF, LOW, Outcome
 from retold.ingest.lexical_judge.pair import Pair
 from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.quantities import Date
-from retold.ingest.lexical_judge.slots import read_copula, read_slots
+from retold.ingest.lexical_judge.slots import read_slots, values_differ
 
-
-def _contained(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-    return set(left) <= set(right) or set(right) <= set(left)
+_YEAR: Final = len("2000")
 
 
 def slot(pair: Pair) -> Outcome | None:
     """Oppose other values of one exclusive attribute, both plain present facts."""
     mine, theirs = read_slots(pair.a), read_slots(pair.b)
     for name in mine:
-        if name not in theirs or _contained(mine[name], theirs[name]) or pair.flips:
+        if name not in theirs or not values_differ(mine[name], theirs[name]) or pair.flips:
             continue
         if _holder(pair.a) != _holder(pair.b):
             continue
+        if _in_turn(pair):
+            return Outcome("unknown", "slot-modality")
         settled = pair.both_facts and not (_is_former(pair.a) or _is_former(pair.b))
         if settled and not (pair.a.negated or pair.b.negated):
             return Outcome("contradicts", f"slot:{name.name}")
         return Outcome("unknown", "slot-modality")
     return None
+
+
+def _in_turn(pair: Pair) -> bool:
+    """Tell whether both give a year and not the same: "moved in 2019", "moved in 2021"."""
+    years = [_years(claim) for claim in (pair.a, pair.b)]
+    return bool(years[0] and years[1] and not years[0] & years[1])
+
+
+def _years(claim: Claim) -> frozenset[str]:
+    numbers = frozenset(n for n in claim.numbers if n[:2] in {"19", "20"} and len(n) == _YEAR)
+    if "born" in claim.words:
+        return frozenset()
+    return numbers | {str(d.year) for d in claim.quantities.dates if d.year}
 
 
 def _holder(claim: Claim) -> str:
@@ -41,6 +57,32 @@ def _is_former(claim: Claim) -> bool:
     return any(word in claim.words for word in states) and "born" not in claim.words
 
 
+def note(pair: Pair) -> Outcome | None:
+    """Compare "label: value" notes by their labels first, then by their values."""
+    mine, theirs = read_copula(pair.a), read_copula(pair.b)
+    if mine is None or theirs is None or not (mine.is_note and theirs.is_note):
+        return None
+    union = mine.label | theirs.label
+    if union and len(mine.label & theirs.label) / len(union) < CLOSE:
+        return Outcome("distinct", "other-label")
+    equal = set(mine.value_words) == set(theirs.value_words)
+    if mine.label_sign * theirs.label_sign < 0:
+        return Outcome("contradicts", "polarity") if equal else Outcome("distinct", "other-value")
+    if equal or not (mine.value_words and theirs.value_words):
+        return None
+    return _other_value(mine, theirs, pair)
+
+
+def _other_value(mine: Copula, theirs: Copula, pair: Pair) -> Outcome | None:
+    """Oppose two numbers or two values of a slot under one label; leave open other values."""
+    if all(copula.value[0].is_number for copula in (mine, theirs)) and not pair.shared - mine.label:
+        return Outcome("contradicts", "number")
+    label = next(iter(mine.label)) if len(mine.label) == 1 else ""
+    if label in EXCLUSIVE_LABELS and values_differ([mine.value_words], [theirs.value_words]):
+        return Outcome("contradicts", f"slot:{EXCLUSIVE_LABELS[label]}")
+    return None if pair.shared - mine.label else Outcome("unknown", "other-value")
+
+
 def name(pair: Pair) -> Outcome | None:
     """Oppose two names as the value of one singular "the X is NAME"."""
     mine, theirs = read_copula(pair.a), read_copula(pair.b)
@@ -52,7 +94,7 @@ def name(pair: Pair) -> Outcome | None:
         return None
     if mine.value_words[0].isdigit() or theirs.value_words[0].isdigit():
         return None
-    if _contained(mine.value_words, theirs.value_words):
+    if not values_differ([mine.value_words], [theirs.value_words]):
         return None
     return Outcome("contradicts", "name")
 

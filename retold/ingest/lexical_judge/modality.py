@@ -1,0 +1,76 @@
+"""Whether English words state a fact, a former state or only a possibility; when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, Literal
+
+from retold.ingest.lexical_judge import lexicon, vocabulary
+from retold.ingest.lexical_judge.normalise import Token
+
+Modality = Literal["fact", "past", "hypothetical"]
+Tense = Literal["present", "past", "future"]
+
+_AIMS: Final = frozenset(
+    "want wants plan plans planning hope hopes hoping intend intends intending try tries trying"
+    " going aim aims aspire aspires".split()
+)
+_DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())
+_FUTURE: Final = frozenset({"will", "shall"})
+
+
+def is_hypothetical(words: Sequence[str]) -> bool:
+    """Tell whether the words speak of a possibility, condition, wish or aim."""
+    if any(word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS for word in words):
+        return True
+    return any(
+        (first in _AIMS and second == "to")
+        or (first in _DREAMS and second in {"of", "about"})
+        or (first in {"i", "we"} and second in {"should", "ought"})
+        for first, second in pairwise(words)
+    )
+
+
+def is_past(words: Sequence[str]) -> bool:
+    """Tell whether the words report a former state: "used to", "formerly", "in the past"."""
+    if any(word in lexicon.PAST_MARKERS for word in words):
+        return True
+    pairs = list(pairwise(words))
+    if ("the", "past") in pairs or ("back", "then") in pairs:
+        return True
+    habits = [n for n, pair in enumerate(pairs) if pair == ("used", "to")]
+    accustomed = lexicon.BE | {"get", "got", "getting"}
+    return any(not set(words[max(0, n - 2) : n]) & accustomed for n in habits)
+
+
+def modality_of(words: Sequence[str]) -> Modality:
+    """Return the modality of a whole claim; a possibility outweighs the past."""
+    if is_hypothetical(words):
+        return "hypothetical"
+    return "past" if is_past(words) else "fact"
+
+
+def tense_of(tokens: Sequence[Token]) -> Tense:
+    """Return the tense of the first finite verb that shows one; present when none does."""
+    words = [token.word for token in tokens]
+    for position, word in enumerate(words):
+        before = words[position - 1] if position else ""
+        if word in _FUTURE or (word == "to" and before in {"going", "is", "are", "am"}):
+            return "future"
+        if word in {"has", "have", "is", "are", "am"}:
+            return "present"
+        if word in vocabulary.IRREGULAR_PAST:
+            return "past"
+        if word.endswith("ed") and position and _may_be_subject(tokens[position - 1]):
+            return "past"
+    return "present"
+
+
+def _may_be_subject(token: Token) -> bool:
+    """Tell whether a finite verb may follow: a pronoun, a name or an adverb."""
+    word = token.word
+    if word in lexicon.ARTICLES:
+        return False
+    person = word in lexicon.PRINCIPAL or word in lexicon.THIRD_PERSON
+    return person or word.endswith("ly") or token.surface[:1].isupper()

@@ -1,0 +1,290 @@
+"""The support rule, sentence by sentence: honest quotes pass the floor, dishonest ones do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from retold.ingest.lexical_judge import LexicalJudge
+
+JUDGE = LexicalJudge()
+FLOOR = 0.5
+
+# The examples of the decisions, then variants of the same class.
+PASS = {
+    "a negated clause with its own predicate": [
+        ("I can't eat peanuts, I'm allergic.", "The user is allergic to peanuts"),
+        ("I can't drink milk because I'm intolerant to lactose.", "The user is lactose intolerant"),
+        ("No shellfish for me, I'm allergic to it.", "The user is allergic to shellfish"),
+        ("I don't like mornings, so call me in the evening.", "Call the user in the evening"),
+    ],
+    "dates compared as dates": [
+        ("We moved the release to 19 March.", "The release date is 19 March"),
+        ("We moved the release to 19 March.", "The release is on March 19th"),
+        ("We moved the release to 19 March.", "Release date: 2026-03-19"),
+        ("The offsite starts on 2026-06-04.", "The offsite starts on 4 June 2026"),
+        ("The invoice is due 03/31.", "The invoice is due on 31 March"),
+        ("Stand-up is every Monday at 9:30.", "The stand-up is on Mondays at 9:30"),
+        ("I was born on May 3rd, 1990.", "The user was born on 3 May 1990"),
+    ],
+    "a whole turn": [
+        ("Call me Jo.", "The user's name is Jo"),
+        ("Call me Jo.", "Name is Jo"),
+        ("Call me Jo.", "The user wants to be called Jo"),
+        ("I'm vegan.", "The user is vegan"),
+        ("31", "The user is 31"),
+        ("Berlin.", "The user lives in Berlin"),
+    ],
+    "first person folded with the principal": [
+        ("I live in Oslo.", "The user lives in Oslo"),
+        ("We use Postgres.", "The user uses Postgres"),
+        ("My favourite colour is teal.", "The user's favourite colour is teal"),
+        ("I'm a nurse.", "The user works as a nurse"),
+        ("I've got two kids.", "The user has 2 children"),
+    ],
+    "polarity equal": [
+        ("I don't eat meat.", "The user does not eat meat"),
+        ("I no longer eat meat.", "The user does not eat meat"),
+        ("I quit smoking last year.", "The user does not smoke"),
+        ("I can't stand jazz.", "The user dislikes jazz"),
+        ("I like tea but not juice.", "The user likes tea"),
+        ("Use tabs, not spaces.", "The user prefers tabs"),
+    ],
+    "the present clause beside a past one": [
+        ("I used to live in Oslo, now I live in Bergen.", "The user lives in Bergen"),
+        ("My brother plays chess, but I play go.", "The user plays go"),
+        ("If it rains I take the bus, otherwise I cycle.", "The user cycles"),
+    ],
+    "the same relation": [
+        ("My sister works at Acme.", "The user's sister works at Acme"),
+        ("My dog is called Rex.", "The user has a dog called Rex"),
+        ("My sister and I live in Oslo.", "The user lives in Oslo"),
+        ("My doctor says I'm allergic to latex.", "The user is allergic to latex"),
+    ],
+    "Han, Kana, Thai, Hangul": [
+        ("我对花生过敏", "用户对花生过敏"),
+        ("我们住在北京。", "用户住在北京"),
+        ("我叫小明", "用户的名字是小明"),
+        ("我今年三十一岁。", "用户31岁"),
+        ("私は東京に住んでいます。", "ユーザーは東京に住んでいる"),
+        ("私はピーナッツアレルギーです", "ユーザーはピーナッツアレルギーです"),
+        ("ฉันแพ้ถั่วลิสง", "ผู้ใช้แพ้ถั่วลิสง"),
+        ("저는 서울에 살아요", "사용자는 서울에 살아요"),
+    ],
+    "other languages of one script": [
+        ("Je suis allergique aux arachides.", "L'utilisateur est allergique aux arachides"),
+        ("La réunion est le 19 mars.", "La réunion a lieu le 19 mars"),
+        ("Ich bin allergisch gegen Erdnüsse.", "Der Nutzer ist allergisch gegen Erdnüsse"),
+        ("Ich wohne in Berlin.", "Der Nutzer wohnt in Berlin"),
+        ("Soy alérgico a los cacahuetes.", "El usuario es alérgico a los cacahuetes"),
+        ("Vivo en Madrid con mi familia.", "El usuario vive en Madrid"),
+        ("Я живу в Москве.", "Пользователь живет в Москве"),
+    ],
+}
+
+FAIL = {
+    "number": [
+        ("I have two kids.", "The user has 3 children"),
+        ("My budget is 1,200 euros.", "The budget is 1,300 euros"),
+        ("My budget is 1,200 euros.", "The budget is 1,200 dollars"),
+        ("I have one dog and three cats.", "The user has three dogs"),
+        ("I am 31.", "The user is 13"),
+    ],
+    "date": [
+        ("We moved the release to 19 March.", "The release is on 20 March"),
+        ("We moved the release to 19 March.", "The release is on 19 May"),
+        ("We moved the release to March.", "The release is on 19 March"),
+        ("The offsite starts on 2026-06-04.", "The offsite starts on 4 June 2027"),
+        ("Stand-up is on Monday.", "The stand-up is on Friday"),
+    ],
+    "name": [
+        ("I live in Oslo.", "The user lives in Bergen"),
+        ("I prefer tea.", "Priya prefers tea"),
+        ("I work at a bank.", "The user works at Acme"),
+        ("ok thanks", "The user is an engineer in Seattle"),
+    ],
+    "question": [
+        ("Do you like sushi?", "The user likes sushi"),
+        ("Is the release on 19 March?", "The release is on 19 March"),
+        ("Should I move to Oslo", "The user moves to Oslo"),
+    ],
+    "other-subject": [
+        ("My sister works at Google.", "The user works at Google"),
+        ("I think my brother lives in Oslo.", "The user lives in Oslo"),
+        ("My wife's name is Ana.", "The user's name is Ana"),
+        ("My sister lives in Oslo and works at Acme.", "The user works at Acme"),
+        ("She is a nurse.", "The user is a nurse"),
+        ("Priya prefers tea", "The user prefers tea"),
+        ("I work at Acme.", "The user's sister works at Acme"),
+        ("Tell my brother to use vim.", "The user uses vim"),
+    ],
+    "past": [
+        ("I used to live in Oslo", "The user lives in Oslo"),
+        ("I lived in Oslo for years.", "The user lives in Oslo"),
+        ("I was a nurse.", "The user is a nurse"),
+        ("I had a dog as a child.", "The user has a dog"),
+        ("My former employer is Acme.", "The user's employer is Acme"),
+    ],
+    "hypothetical": [
+        ("If I lived in Oslo I would cycle.", "The user lives in Oslo"),
+        ("I might move to Oslo.", "The user moves to Oslo"),
+        ("I want to learn Thai.", "The user learns Thai"),
+        ("I'd like to adopt a dog.", "The user adopts a dog"),
+        ("Suppose I work at Acme.", "The user works at Acme"),
+    ],
+    "polarity": [
+        ("I don't eat meat.", "The user eats meat"),
+        ("I no longer eat meat.", "The user eats meat"),
+        ("I stopped smoking.", "The user smokes"),
+        ("I quit smoking.", "The user smokes"),
+        ("I hate jazz.", "The user likes jazz"),
+        ("I'm not allergic to nuts.", "The user is allergic to nuts"),
+        ("I eat meat.", "The user does not eat meat"),
+        ("I don't drink coffee.", "The user likes coffee"),
+    ],
+    "fragment": [
+        ("Use tabs, not spaces.", "The user prefers spaces"),
+        ("Use tabs not spaces.", "The user uses spaces"),
+        ("I like tea but not juice.", "The user likes juice"),
+        ("Coffee without milk, please.", "The user takes milk"),
+        ("I eat everything except olives.", "The user eats olives"),
+    ],
+    "order": [
+        ("I prefer tea over juice.", "The user prefers juice over tea"),
+        ("I prefer tea to juice.", "The user prefers juice"),
+        ("I like trains more than planes.", "The user likes planes more than trains"),
+    ],
+    "slot": [
+        ("My favourite colour is blue.", "The user's favourite colour is red"),
+        ("I prefer dark mode.", "The user prefers light mode"),
+        ("I work as a nurse in a clinic.", "The user works as a teacher in a clinic"),
+        ("i live in oslo", "the user lives in bergen"),
+    ],
+    "coverage": [
+        ("The weather is lovely in the mountains today.", "The user was promoted"),
+        ("Thanks for the help with the report.", "The user collects old stamps"),
+    ],
+}
+
+UNSPACED_FAIL = [
+    ("我喜欢在河边散步", "用户出生在火星"),
+    ("我不喜欢咖啡", "用户喜欢咖啡"),
+    ("我讨厌咖啡", "用户喜欢咖啡"),
+    ("我姐姐在谷歌工作", "用户在谷歌工作"),
+    ("我以前住在北京", "用户住在北京"),
+    ("我住在北京", "用户住在上海"),
+    ("我有两只猫", "用户有3只猫"),
+    ("如果我住在北京就好了", "用户住在北京"),
+    ("你住在北京吗？", "用户住在北京"),
+    ("姉は東京に住んでいます", "ユーザーは東京に住んでいます"),
+    ("私は東京に住んでいます", "ユーザーは大阪に住んでいます"),
+    ("コーヒーは飲みません", "ユーザーはコーヒーを飲みます"),
+    ("昔は東京に住んでいました", "ユーザーは東京に住んでいます"),
+    ("ฉันไม่ชอบกาแฟ", "ผู้ใช้ชอบกาแฟ"),
+    ("พี่สาวของฉันทำงานที่กูเกิล", "ผู้ใช้ทำงานที่กูเกิล"),
+]
+
+FOREIGN_FAIL = [
+    ("Ma sœur travaille chez Acme.", "L'utilisateur travaille chez Acme"),
+    ("Je n'aime pas le café.", "L'utilisateur aime le café"),
+    ("La réunion est le 19 mars.", "La réunion a lieu le 20 mars"),
+    ("J'ai deux enfants.", "L'utilisateur a trois enfants"),
+    ("Ich mag keine Pilze.", "Der Nutzer mag Pilze"),
+    ("Ich wohne in Berlin.", "Der Nutzer wohnt in Hamburg"),
+    ("Früher wohnte ich in Berlin.", "Der Nutzer wohnt in Berlin"),
+    ("Mi hermana trabaja en Acme.", "El usuario trabaja en Acme"),
+    ("¿Vives en Madrid?", "El usuario vive en Madrid"),
+    ("Vivo en Madrid.", "El usuario vive en Sevilla"),
+]
+
+UNSCORED = [
+    ("Je suis allergique aux arachides et au soja.", "The user works on a farm"),
+    ("我对花生过敏", "The user is allergic to peanuts"),
+    ("I am allergic to peanuts", "用户对花生过敏"),
+    ("ฉันแพ้ถั่วลิสง", "The user is allergic to peanuts"),
+    ("私は東京に住んでいます", "The user lives in Tokyo"),
+    ("Я живу в Москве", "The user lives in a big city"),
+    ("xyzzy plugh frotz", "The user is allergic to peanuts"),
+]
+
+
+def flat(table):
+    return [
+        pytest.param(*row, id=f"{kind}: {row[0]}") for kind, rows in table.items() for row in rows
+    ]
+
+
+@pytest.mark.parametrize(("quote", "claim"), flat(PASS))
+def test_support_passes_an_honest_quote(quote, claim):
+    verdict = JUDGE.support(quote, claim)
+
+    assert verdict is not None
+    assert verdict.entails >= FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim", "rule"),
+    [
+        pytest.param(*row, kind, id=f"{kind}: {row[0]}")
+        for kind, rows in FAIL.items()
+        for row in rows
+    ],
+)
+def test_support_refuses_a_dishonest_quote_by_the_rule_for_its_kind(quote, claim, rule):
+    verdict = JUDGE.support(quote, claim)
+
+    assert verdict is not None
+    assert verdict.entails < FLOOR
+    assert verdict.rule == f"support:{rule}"
+
+
+@pytest.mark.parametrize(("quote", "claim"), UNSPACED_FAIL + FOREIGN_FAIL)
+def test_support_refuses_a_dishonest_quote_in_other_languages(quote, claim):
+    verdict = JUDGE.support(quote, claim)
+
+    assert verdict is not None
+    assert verdict.entails < FLOOR
+
+
+@pytest.mark.parametrize(("quote", "claim"), UNSCORED)
+def test_support_scores_nothing_when_script_or_language_is_not_shared(quote, claim):
+    assert JUDGE.support(quote, claim) is None
+
+
+def test_support_refuses_another_number_even_across_scripts():
+    verdict = JUDGE.support("我今年31岁", "The user is 45 years old")
+
+    assert verdict is not None
+    assert verdict.entails == 0.0
+
+
+NAMES = [
+    ("I prefer tea", "Priya prefers tea", ("Priya",), True),
+    ("Priya prefers tea", "The user prefers tea", ("Priya",), True),
+    ("Priya prefers tea", "Sam prefers tea", ("Priya",), False),
+    ("I live in Oslo", "Ana Berg lives in Oslo", ("Ana", "Ana Berg"), True),
+    ("Call me Jo", "The user's name is Jo", ("Jo",), True),
+    ("I will call you in May", "Will likes tea", ("Will",), False),
+    ("I like tea", "Will likes tea", ("Will",), True),
+    ("我喜欢茶", "小明喜欢茶", ("小明",), True),
+    ("我喜欢茶", "小红喜欢茶", ("小明",), False),
+    ("I like tea", "X likes tea", ("X",), False),
+]
+
+
+@pytest.mark.parametrize(("quote", "claim", "names", "passes"), NAMES)
+def test_support_folds_the_names_of_the_principal_only(quote, claim, names, passes):
+    """Names of one character are too short to fold."""
+    verdict = JUDGE.support(quote, claim, names=names)
+
+    assert verdict is not None
+    assert (verdict.entails >= FLOOR) is passes
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"), [("", "The user is vegan"), ("I'm vegan", ""), ("", ""), ("…", "?")]
+)
+def test_support_gives_zero_when_a_side_says_nothing(quote, claim):
+    verdict = JUDGE.support(quote, claim)
+
+    assert verdict is not None
+    assert verdict.entails == 0.0
