@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from retold.errors import (
     StoreError,
     StoreUnavailable,
 )
+
+logger = logging.getLogger(__name__)
 
 WAL_SIZE_LIMIT_BYTES = 64 << 20
 REQUIRED_FEATURES = ("ENABLE_FTS5", "ENABLE_CARRAY")
@@ -64,6 +67,17 @@ def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:
     with translated(path):
         uri = "file:" + quote(os.fspath(path.absolute()))
         return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs)
+
+
+def close(connection: apsw.Connection) -> None:
+    """Close whatever happens, cursors that somebody still holds included.
+
+    Losing nothing needs no clean close: what the log still holds, the next opener reads from it.
+    """
+    try:
+        connection.close(True)
+    except apsw.Error as error:
+        logger.warning("a connection closed uncleanly", extra={"error": type(error).__name__})
 
 
 def wait_for_locks(connection: apsw.Connection, seconds: float) -> None:

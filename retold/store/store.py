@@ -134,13 +134,13 @@ class Store:
             while True:
                 reader = self._idle_readers.get_nowait()
                 if reader is not None:
-                    reader.close(True)
+                    opening.close(reader)
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
                 connection: apsw.Connection | None = getattr(self, name)
                 setattr(self, name, None)
                 if connection is not None:
-                    connection.close(True)
+                    opening.close(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -268,7 +268,7 @@ class Store:
     def _return_reader(self, reader: apsw.Connection | None) -> None:
         reader = _reusable(reader)
         if self._closed and reader is not None:
-            reader.close(True)
+            opening.close(reader)
             reader = None
         self._idle_readers.put(reader)
 
@@ -296,7 +296,7 @@ def _reusable(connection: apsw.Connection | None) -> apsw.Connection | None:
             return connection
     except apsw.Error:
         logger.exception("a transaction could not be ended; its connection is closed")
-    connection.close(True)
+    opening.close(connection)
     return None
 
 
