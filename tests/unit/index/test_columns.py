@@ -207,6 +207,17 @@ def test_extend_with_nothing_leaves_usable_columns():
     assert columns.eligible([1], now_us=NOW).seqs().tolist() == [1]
 
 
+@pytest.mark.parametrize("strangers", [0, 100], ids=["broad", "narrow"])
+def test_seqs_of_interleaved_scopes_are_ascending(strangers):
+    columns = columns_of(
+        *[(seq, 1 + seq % 3, flags(), NEVER_US, 0) for seq in range(1, 10)], *crowd(strangers)
+    )
+    found = columns.eligible([3, 2, 1], now_us=NOW)
+
+    assert found.seqs().tolist() == list(range(1, 10))
+    assert found.rows().tolist() == sorted(found.rows().tolist())
+
+
 def test_contains_all_answers_in_the_order_asked():
     columns = columns_of(*[(seq, 1, flags(), NEVER_US, 0) for seq in (2, 4, 6)])
     found = columns.eligible([1], now_us=NOW)

@@ -77,15 +77,17 @@ def test_bits_of_a_cosine_do_not_depend_on_who_else_is_eligible():
     assert matrix.cosines(query, rows).tolist() == list(few.values())
 
 
-def test_records_without_a_vector_are_left_out():
-    vectors = [None if row % 2 else vector for row, vector in enumerate(-random_units(20))]
-    columns, matrix = filled(vectors)
+@pytest.mark.parametrize("strangers", [0, 60], ids=["scanned", "gathered"])
+def test_records_without_a_vector_are_left_out(strangers):
+    own = [None if row % 2 else vector for row, vector in enumerate(random_units(20))]
+    vectors = own + list(random_units(strangers, seed=4))
+    columns, matrix = filled(vectors, scope_of=lambda row: 1 if row < 20 else 2)
     query = random_units(1, seed=2)[0]
     eligible = columns.eligible([1], now_us=NOW)
 
     found = matrix.search(query, eligible, 100)
 
-    assert len(found) == len(matrix) == 10
+    assert len(matrix) == 10 + strangers
     assert found == brute(vectors, [query], eligible, 100)
 
 
@@ -108,14 +110,16 @@ def test_search_when_no_eligible_record_has_a_vector_returns_nothing():
     assert matrix.search(random_units(1)[0], columns.eligible([1], now_us=NOW), 5) == []
 
 
-def test_cosines_stay_within_one_for_equal_vectors():
-    vectors = random_units(5000)
-    columns, matrix = filled(vectors)
-    eligible = columns.eligible([1], now_us=NOW)
+@pytest.mark.parametrize("codes", [[1, 2], [1]], ids=["scanned", "gathered"])
+@pytest.mark.parametrize("repeats", [1, 2], ids=["one query", "two queries"])
+def test_cosines_stay_within_one_for_equal_vectors(codes, repeats):
+    vectors = random_units(900)
+    columns, matrix = filled(vectors, scope_of=lambda row: 1 if row < 300 else 2)
+    eligible = columns.eligible(codes, now_us=NOW)
+    queries = [np.stack([vector] * repeats) for vector in vectors[:100]]
 
-    found = [matrix.search(vector, eligible, 1)[0][1] for vector in vectors[:50]]
-
-    assert max(found) <= 1.0
+    assert max(float(np.vecdot(vector, vector)) for vector in vectors[:100]) > 1.0
+    assert all(matrix.search_many(query, eligible, 1)[0][1] <= 1.0 for query in queries)
 
 
 def test_wiped_vector_is_zeroed_and_never_found():

@@ -10,6 +10,7 @@ import pytest
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, StoreError
 from retold.index.vector import VectorIndex
 from retold.store import Store
+from retold.store.projection import ProjectionRepository
 from tests.index_support import (
     DIMS,
     IDENTITY,
@@ -282,6 +283,20 @@ def test_hard_deleted_row_disappears_with_its_vector(index, store, other):
     assert index.pos == {kept: 0}
 
 
+def test_vector_of_a_removed_row_leaves_the_memory(index, store, other):
+    """Line that makes it fail when removed: ``wipe`` in ``Generation.remove``."""
+    (gone,) = write(store, Row(vector=axis(1)))
+    refresh(index, store)
+    matrix = index._generation.matrix
+    assert matrix.vector(0).any()
+    with other.write() as tx:
+        remove(tx, gone)
+    refresh(index, store)
+
+    assert matrix.vector(0) is None
+    assert not matrix._data[0].any()
+
+
 def test_late_and_repeated_calls_change_nothing(index, store):
     """Hooks of two threads may run in either order after their commits."""
     refresh(index, store)
@@ -313,6 +328,7 @@ def test_older_snapshot_does_not_turn_the_projection_back(index, store, other):
 
         assert index.refresh(old, MAX) == "current"
     assert seqs(index, store) == [seq, newer]
+    assert refresh(index, store) == "current"
 
 
 def test_own_write_newer_than_the_snapshot_survives_a_delta(index, store, other):
@@ -328,6 +344,30 @@ def test_own_write_newer_than_the_snapshot_survives_a_delta(index, store, other)
     assert seqs(index, store) == []
     assert refresh(index, store) == "current"
     assert seqs(index, store, include_history=True) == [seq]
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["changed", "removed"])
+def test_own_write_that_overtakes_a_delta_being_read_is_kept(
+    index, store, other, monkeypatch, gone
+):
+    """Line that makes it fail when removed: the comparison with ``_own_writes`` in ``_advance``."""
+    refresh(index, store)
+    (seq,) = write(other, Row(vector=axis(0)))
+    read_rows = ProjectionRepository.rows
+
+    def slow_rows(repository, wanted, identity):
+        found = read_rows(repository, wanted, identity)
+        monkeypatch.undo()
+        with store.write() as tx:
+            remove(tx, seq) if gone else change(tx, seq, status="superseded")
+            index.note_own_write(store, tx, [seq])
+        return found
+
+    monkeypatch.setattr(ProjectionRepository, "rows", slow_rows)
+    refresh(index, store)
+
+    assert seqs(index, store) == []
+    assert refresh(index, store) == "current"
 
 
 def test_own_write_newer_than_a_reloaded_snapshot_comes_back(index, store, other):
