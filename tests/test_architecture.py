@@ -197,6 +197,7 @@ def test_sql_built_lets_named_statements_be(text):
         ("import numpy as np\nnp.random.default_rng()", "numpy.random.default_rng"),
         ("import random\nrandom.choice(x)", "random.choice"),
         ("import os\nos.urandom(8)", "os.urandom"),
+        ("import os\ndef f(salt=os.urandom(8)):\n    return salt", "os.urandom"),
     ],
 )
 def test_taken_from_the_air_finds(text, expected):
@@ -209,6 +210,7 @@ def test_taken_from_the_air_finds(text, expected):
         "import time\ntime.perf_counter()",
         "from uuid import UUID\nUUID(text)",
         "def f(tx):\n    return tx.now",
+        "import os\ndef f(random_bytes=os.urandom):\n    return random_bytes(8)",
         "from datetime import datetime\ndatetime.fromisoformat(text)",
     ],
 )
