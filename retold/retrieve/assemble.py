@@ -45,6 +45,7 @@ def assemble_pool(
             entity_id=entity_of.get(seq) if seq in hits["entity"] else None,
             fused_score=score,
             fused_rank=rank,
+            score=score,
         )
         for rank, (seq, score) in enumerate(fused, start=1)
     )

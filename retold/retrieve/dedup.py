@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from retold.models import ACTIVE_STATUSES, Candidate
 
 Pair = tuple[int, int]
-Cosines = Callable[[int, Sequence[int]], Iterable[float]]
-"""Takes a seq and others; returns one cosine for each, NaN where a vector is missing."""
+Cosines = npt.NDArray[np.float32]
+"""(n, n): the cosine of every two candidates, NaN where one of them has no vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,33 +41,29 @@ def collapse_duplicates(
 ) -> DedupOutcome:
     """Walk the candidates in order and drop each that is as similar as ``floor`` to a kept one.
 
+    ``cosines`` has one row and column per candidate, in the order of ``candidates``.
     Two records that contradict each other are often near-identical in wording, as are a fact and
     the version it replaced: pairs in ``apart``, in either order, and an active with an inactive
     record, never collapse.
     """
-    kept: list[Candidate] = []
+    near = (cosines >= floor).tolist()
+    places: list[int] = []
     dropped: list[Duplicate] = []
-    for candidate in candidates:
-        twin = _first_twin(candidate, kept, cosines, floor, apart) if kept else None
+    for place, candidate in enumerate(candidates):
+        twin = next(
+            (
+                earlier
+                for earlier in places
+                if near[place][earlier] and _may_collapse(candidate, candidates[earlier], apart)
+            ),
+            None,
+        )
         if twin is None:
-            kept.append(candidate)
+            places.append(place)
         else:
-            dropped.append(Duplicate(candidate, *twin))
-    return DedupOutcome(tuple(kept), tuple(dropped))
-
-
-def _first_twin(
-    candidate: Candidate,
-    kept: Sequence[Candidate],
-    cosines: Cosines,
-    floor: float,
-    apart: Collection[Pair],
-) -> tuple[Candidate, float] | None:
-    measured = cosines(candidate.seq, [other.seq for other in kept])
-    for other, cosine in zip(kept, measured, strict=True):
-        if cosine >= floor and _may_collapse(candidate, other, apart):
-            return other, float(cosine)
-    return None
+            cosine = float(cosines[place, twin])
+            dropped.append(Duplicate(candidate, candidates[twin], cosine))
+    return DedupOutcome(tuple(candidates[place] for place in places), tuple(dropped))
 
 
 def _may_collapse(one: Candidate, other: Candidate, apart: Collection[Pair]) -> bool:

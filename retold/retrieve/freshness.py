@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from retold.config.retrieval import FreshnessConfig
 from retold.models import Candidate
+from retold.retrieve.evolve import evolve
 
 
 def freshness_multiplier(event_at: datetime, now: datetime, cfg: FreshnessConfig) -> float:
@@ -19,15 +19,16 @@ def freshness_multiplier(event_at: datetime, now: datetime, cfg: FreshnessConfig
 def apply_freshness(
     candidates: Iterable[Candidate], now: datetime, cfg: FreshnessConfig, *, windowed: bool
 ) -> tuple[Candidate, ...]:
-    """Return the candidates with ``score`` set, best first; equal scores keep the fused order.
+    """Return the candidates best first; equal scores keep the fused order.
 
+    They come with ``score`` equal to ``fused_score``; only what decays is changed.
     Only episodic records decay: a stale fact is superseded instead. A caller who gave a time
     window (``windowed``) has said which age is wanted, so nothing decays.
     """
     scored = [
         _decayed(candidate, freshness_multiplier(candidate.event_at, now, cfg))
         if candidate.type == "episodic" and not windowed
-        else replace(candidate, score=candidate.fused_score)
+        else candidate
         for candidate in candidates
     ]
     scored.sort(key=lambda candidate: (-candidate.score, candidate.fused_rank))
@@ -35,6 +36,6 @@ def apply_freshness(
 
 
 def _decayed(candidate: Candidate, multiplier: float) -> Candidate:
-    return replace(
+    return evolve(
         candidate, freshness_multiplier=multiplier, score=candidate.fused_score * multiplier
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from retold.config.retrieval import GateConfig, GateFloors
 from retold.models import Candidate, Channel, Trigger
+from retold.retrieve.evolve import evolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ def exclude_source_kinds(
     floors = cfg.floors(signals.trigger)
     return _outcome(
         [
-            (replace(candidate, gate_reason=excluded), False)
+            (evolve(candidate, gate_reason=excluded), False)
             if (excluded := _excluded(signals, floors, candidate))
-            else (replace(candidate, gate_reason="floors left to the cross-encoder"), True)
+            else (evolve(candidate, gate_reason="floors left to the cross-encoder"), True)
             for candidate in candidates
         ]
     )
@@ -94,12 +95,12 @@ def _absolute(
 ) -> tuple[Candidate, bool]:
     excluded = _excluded(signals, floors, candidate)
     if excluded:
-        return replace(candidate, gate_reason=excluded), False
+        return evolve(candidate, gate_reason=excluded), False
     passed = _passed(floors, candidate)
     if passed:
-        return replace(candidate, gate_reason=f"passed on {passed}"), True
+        return evolve(candidate, gate_reason=f"passed on {passed}"), True
     missed = _missed(signals, floors, candidate)
-    return replace(candidate, gate_reason=f"step 1, absolute floors: {missed}"), False
+    return evolve(candidate, gate_reason=f"step 1, absolute floors: {missed}"), False
 
 
 def _relative(floors: GateFloors, candidate: Candidate, top: float) -> tuple[Candidate, bool]:
@@ -113,7 +114,7 @@ def _relative(floors: GateFloors, candidate: Candidate, top: float) -> tuple[Can
         f"step 2, relative floor: fused {below(candidate.fused_score, least)} = "
         f"{floors.relative_floor:g} x the top of {count}-channel candidates"
     )
-    return replace(candidate, gate_reason=reason), False
+    return evolve(candidate, gate_reason=reason), False
 
 
 def _excluded(signals: QuerySignals, floors: GateFloors, candidate: Candidate) -> str | None:

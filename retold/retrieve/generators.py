@@ -11,6 +11,7 @@ from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
 from retold.models import LexicalMatch
 from retold.protocols import Vectors
+from retold.retrieve.dedup import Cosines
 from retold.retrieve.fusion import ScoredList
 from retold.retrieve.terms import (
     QueryTerm,
@@ -156,3 +157,14 @@ def _best_cosines(index: VectorIndex, vectors: Vectors | None, seqs: Sequence[in
     scores = np.stack([index.cosines_to(vector, seqs) for vector in vectors])
     best: list[float] = np.nan_to_num(scores, nan=-1.0).max(axis=0).tolist()
     return best
+
+
+def pairwise_cosines(index: VectorIndex, seqs: Sequence[int]) -> Cosines:
+    """Return the cosine of every two records as (n, n) float32; NaN where one has no vector."""
+    vectors = [index.vector_for(seq) for seq in seqs]
+    found = [place for place, vector in enumerate(vectors) if vector is not None]
+    cosines = np.full((len(seqs), len(seqs)), np.nan, dtype=np.float32)
+    if found:
+        matrix = np.stack([vector for vector in vectors if vector is not None])
+        cosines[np.ix_(found, found)] = matrix @ matrix.T
+    return cosines

@@ -36,6 +36,7 @@ from retold.retrieve.generators import (
     entity_search,
     find_aliases,
     lexical_search,
+    pairwise_cosines,
 )
 from retold.retrieve.render import render_response
 from retold.retrieve.request import checked_request
@@ -50,7 +51,7 @@ from retold.retrieve.snapshot import (
     unresolved_conflicts,
     wants_history,
 )
-from retold.retrieve.trace import PipelineSettings, SearchTrace
+from retold.retrieve.trace import LoggedSettings, SearchTrace
 from retold.store import Store, Transaction
 from retold.store.codec import to_us, to_us_or_none
 from retold.util import Clock, IdSource, Timer, new_id, system_clock
@@ -103,9 +104,8 @@ class Retriever:
         self._clock = clock
         self._new_id = id_source
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
-        self._flags = config.flags()
-        self._settings = PipelineSettings(
-            pipeline=_pipeline(config), gate=config.retrieval.gate.model_dump(mode="json")
+        self._settings = LoggedSettings(
+            config.flags(), _pipeline(config), config.retrieval.gate.model_dump(mode="json")
         )
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class Retriever:
         request = trace.request
         with trace.stage("scopes"):
             trace.scopes = readable_scopes(tx, trace.principal)
-            codes = tx.scopes.codes(trace.scopes)
+            codes = trace.codes = tx.scopes.codes(trace.scopes)
         with trace.stage("index_refresh"):
             trace.index_refresh = self._index.refresh(
                 tx, self._config.embedding.incremental_reload_max
@@ -275,8 +275,9 @@ class Retriever:
         self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
     ) -> tuple[Candidate, ...]:
         apart = {(seq, other) for seq, others in conflicts.items() for other in others}
+        cosines = pairwise_cosines(self._index, [one.seq for one in trace.passed])
         outcome = collapse_duplicates(
-            trace.passed, self._index.cosines, self._config.retrieval.dedup_cosine, apart=apart
+            trace.passed, cosines, self._config.retrieval.dedup_cosine, apart=apart
         )
         trace.duplicates = outcome.dropped
         return outcome.kept
@@ -333,9 +334,10 @@ class Retriever:
     ) -> SearchResponse:
         """Look at the chosen records once more, explain them, log the search and answer."""
         with trace.stage("final_check"), self._store.read() as tx:
+            still = readable_scopes(tx, trace.principal)
             records = final_records(
                 tx,
-                readable_scopes(tx, trace.principal),
+                {scope: trace.codes[scope] for scope in still if scope in trace.codes},
                 trace.request,
                 [placed.candidate.seq for placed in outcome.chosen],
             )
@@ -398,7 +400,7 @@ class Retriever:
 
     def _write_log(self, trace: SearchTrace) -> LogOutcome:
         try:
-            row = trace.to_row(self._config.logs.detail, self._flags, self._settings)
+            row = trace.to_row(self._config.logs.detail, self._settings)
         except Exception:
             logger.exception("a search log row could not be built")
             return "failed"

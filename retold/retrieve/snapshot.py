@@ -123,19 +123,21 @@ def unresolved_conflicts(
 
 
 def final_records(
-    tx: Transaction, scopes: Iterable[Scope], request: SearchRequest, seqs: Sequence[int]
+    tx: Transaction,
+    scope_codes: Mapping[Scope, int],
+    request: SearchRequest,
+    seqs: Sequence[int],
 ) -> dict[int, Record]:
     """Return those records that the caller may still be shown, links cut to readable ones.
 
-    ``scopes`` are those the caller may read now: a record that was forgotten, or whose grant was
-    taken away, since the search began is gone.
+    ``scope_codes`` are the scopes the caller may read now: a record that was forgotten, or whose
+    grant was taken away, since the search began is gone.
     """
-    readable = tx.scopes.codes(scopes)
     now_us, history = to_us(tx.now), wants_history(request)
     records = [
         record
         for record in tx.records.by_seqs(seqs).values()
-        if record.scope in readable
+        if record.scope in scope_codes
         and may_be_shown(
             record.status,
             None if record.expires_at is None else to_us(record.expires_at),
@@ -145,4 +147,4 @@ def final_records(
     ]
     if not records:
         return {}
-    return {record.seq: record for record in with_readable_links(tx, records, readable.values())}
+    return {record.seq: record for record in with_readable_links(tx, records, scope_codes.values())}

@@ -20,7 +20,7 @@ from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.gate import QuerySignals
-from retold.retrieve.logged import candidate_to_log
+from retold.retrieve.logged import FIELDS, candidate_to_log
 from retold.retrieve.replay import PIPELINE_VERSION
 from retold.retrieve.rerank import RerankOutcome
 from retold.retrieve.rewrite import Rewritten
@@ -60,8 +60,7 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 class SearchTrace:
     """The one mutable object of a search: one attribute per thing the log keeps.
 
-    Explanations and the log row are both read from here, so they cannot disagree. ``gate_floors``
-    and ``flags`` are JSON texts that do not change between searches.
+    Explanations and the log row are both read from here, so they cannot disagree.
     """
 
     search_id: str
@@ -72,6 +71,7 @@ class SearchTrace:
     timer: Timer = field(repr=False)
     rewritten: Rewritten = field(init=False, repr=False)
     scopes: tuple[Scope, ...] = ()
+    codes: Mapping[Scope, int] = field(default_factory=dict)
     scope_of: dict[int, Scope] = field(default_factory=dict)
     index_refresh: str = "unavailable"
     rows: dict[int, CandidateRow] = field(default_factory=dict, repr=False)
@@ -94,8 +94,7 @@ class SearchTrace:
     def to_row(
         self,
         detail: Literal["full", "summary"],
-        flags: Mapping[str, Any],
-        settings: PipelineSettings,
+        settings: LoggedSettings,
     ) -> dict[str, Any]:
         """Return the log row. ``summary`` leaves out every list but what was returned."""
         full = self._stages() if detail == "full" else _EMPTY_STAGES
@@ -115,14 +114,14 @@ class SearchTrace:
             else None,
             "readable_scopes": _encode([str(scope) for scope in self.scopes]),
             **full,
-            "gate_inputs": _encode(self._gate_inputs(settings)),
+            "gate_inputs": settings.gate_inputs(self.signals, self.gate_mode),
             "rerank_status": self.rerank.status,
             "rerank_error": self.rerank.error,
             "returned": _encode([record_id for record_id, _ in self.returned]),
             "empty_reason": self.empty_reason,
             "degraded": _encode(self.degraded),
-            "config_flags": _encode({**flags, "index_refresh": self.index_refresh}),
-            "pipeline": _encode(settings.pipeline),
+            "config_flags": settings.flags(self.index_refresh),
+            "pipeline": settings.pipeline,
             "pipeline_version": PIPELINE_VERSION,
             "warm": int(self.warm),
             "timings_ms": _encode(self.timings(LOGGED_STAGES)),
@@ -139,12 +138,16 @@ class SearchTrace:
     def _stages(self) -> dict[str, str | None]:
         pool = sorted(self.pool, key=lambda candidate: candidate.fused_rank)
         scored = self.rerank.scored
+        names = {scope: str(scope) for scope in self.scopes}
         return {
             "candidates": _encode(
-                [
-                    candidate_to_log(one, self.rows[one.seq], str(self.scope_of[one.seq]))
-                    for one in self.pool
-                ]
+                {
+                    "fields": FIELDS,
+                    "rows": [
+                        candidate_to_log(one, self.rows[one.seq], names[self.scope_of[one.seq]])
+                        for one in self.pool
+                    ],
+                }
             ),
             "dense": _encode(_ranking(pool, "dense")),
             "lexical": _encode(_ranking(pool, "lexical")),
@@ -184,22 +187,30 @@ class SearchTrace:
             ),
         }
 
-    def _gate_inputs(self, settings: PipelineSettings) -> dict[str, Any]:
-        return {
-            "mode": self.gate_mode,
-            "trigger": self.signals.trigger,
-            "channels": self.signals.channels,
-            "term_counts": self.signals.term_counts,
-            "floors": settings.gate,
+
+class LoggedSettings:
+    """The settings each log row repeats, as JSON text that is made once per retriever."""
+
+    def __init__(
+        self, flags: Mapping[str, Any], pipeline: Mapping[str, Any], gate: Mapping[str, Any]
+    ) -> None:
+        self.pipeline = _encode(pipeline)
+        self._flags = _encode(flags)
+        self._gate = _encode(gate)
+
+    def flags(self, index_refresh: str) -> str:
+        """Return ``config_flags``: the settings and what the refresh of the index did."""
+        return f'{self._flags[:-1]},"index_refresh":{_encode(index_refresh)}}}'
+
+    def gate_inputs(self, signals: QuerySignals, mode: str) -> str:
+        """Return what the gate decided on, besides the candidates."""
+        inputs = {
+            "mode": mode,
+            "trigger": signals.trigger,
+            "channels": signals.channels,
+            "term_counts": signals.term_counts,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineSettings:
-    """The JSON values that say which stages with which constants a search ran through."""
-
-    pipeline: Mapping[str, Any]
-    gate: Mapping[str, Any]
+        return f'{_encode(inputs)[:-1]},"floors":{self._gate}}}'
 
 
 _EMPTY_STAGES: Mapping[str, str | None] = {

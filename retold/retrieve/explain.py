@@ -1,0 +1,179 @@
+"""Why a record was returned, and why none was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from retold.config.retrieval import GateConfig
+from retold.models import Candidate, Explanation, GeneratorHit, Record, RewriteStatus
+from retold.retrieve.budget import LeftOut
+from retold.retrieve.dedup import Duplicate
+from retold.retrieve.gate import QuerySignals, missed_floors
+from retold.store.codec import to_text
+
+_STEP_1 = "step 1,"
+
+
+def explain(
+    candidate: Candidate,
+    record: Record,
+    *,
+    raw_queries: tuple[str, ...],
+    rewritten_queries: tuple[str, ...] | None,
+    rewrite_status: RewriteStatus,
+    duplicates: Sequence[Duplicate],
+    budget: str,
+    conflicts_with: tuple[str, ...],
+) -> Explanation:
+    """Return the explanation of one result; ``duplicates`` are all that the search dropped."""
+    rerank = None
+    if candidate.rank_before_rerank is not None and candidate.rank_after_rerank is not None:
+        rerank = (
+            candidate.rank_before_rerank,
+            candidate.rank_after_rerank,
+            candidate.rerank_score or 0.0,
+        )
+    gate = candidate.gate_reason or "not gated: shown beside the record it conflicts with"
+    return Explanation(
+        raw_queries=raw_queries,
+        rewritten_queries=rewritten_queries,
+        rewrite_status=rewrite_status,
+        matched_by=candidate.channels,
+        dense=candidate.dense,
+        lexical=candidate.lexical,
+        lexical_match=candidate.lexical_match,
+        entity=candidate.entity,
+        fused_rank=candidate.fused_rank,
+        fused_score=candidate.fused_score,
+        freshness_multiplier=candidate.freshness_multiplier,
+        rerank=rerank,
+        gate=gate,
+        dedup=_dedup(candidate, duplicates),
+        budget=budget,
+        source_kind=record.source_kind,
+        status=record.status,
+        created_at=record.created_at,
+        event_at=record.event_at,
+        entity_ids=record.entity_ids,
+        conflicts_with=conflicts_with,
+        summary=_summary(candidate, gate),
+    )
+
+
+def explanation_to_log(record_id: str, explanation: Explanation) -> dict[str, Any]:
+    """Return every field of an explanation as a JSON value, with the record it belongs to."""
+    match = explanation.lexical_match
+    return {
+        "record_id": record_id,
+        "raw_queries": explanation.raw_queries,
+        "rewritten_queries": explanation.rewritten_queries,
+        "rewrite_status": explanation.rewrite_status,
+        "matched_by": explanation.matched_by,
+        "dense": _hit_to_log(explanation.dense),
+        "lexical": _hit_to_log(explanation.lexical),
+        "lexical_match": match
+        and {
+            "terms": [[t.value, t.is_identifier, t.is_entity_alias] for t in match.terms],
+            "total_terms": match.total_terms,
+        },
+        "entity": _hit_to_log(explanation.entity),
+        "fused_rank": explanation.fused_rank,
+        "fused_score": explanation.fused_score,
+        "freshness_multiplier": explanation.freshness_multiplier,
+        "rerank": explanation.rerank,
+        "gate": explanation.gate,
+        "dedup": explanation.dedup,
+        "budget": explanation.budget,
+        "source_kind": explanation.source_kind,
+        "status": explanation.status,
+        "created_at": to_text(explanation.created_at),
+        "event_at": to_text(explanation.event_at),
+        "entity_ids": explanation.entity_ids,
+        "conflicts_with": explanation.conflicts_with,
+        "summary": explanation.summary,
+    }
+
+
+def explain_empty(
+    *,
+    gated_out: Sequence[Candidate],
+    survivors: int,
+    weak: Sequence[tuple[Candidate, str]],
+    left_out: Sequence[LeftOut],
+    signals: QuerySignals,
+    cfg: GateConfig,
+    degraded: Sequence[str],
+) -> str:
+    """Return why a response holds nothing.
+
+    The last stage that removed something speaks: the gate with every floor that the best
+    candidate missed, else the reranker, the budget or the final check. Channels that did not run
+    are always named, so that an outage never reads as "no memories".
+    """
+    if survivors == 0:
+        reason = _gate_reason(gated_out, signals, cfg)
+    elif weak and len(weak) >= survivors:
+        reason = f"the reranker rejected every candidate; best: {weak[0][1]}"
+    elif left_out:
+        reason = f"nothing fits the budget; best: {left_out[0].reason}"
+    else:
+        reason = "what was found is no longer readable or active"
+    return "; ".join((reason, *(f"degraded {channel}" for channel in degraded)))
+
+
+def _gate_reason(gated_out: Sequence[Candidate], signals: QuerySignals, cfg: GateConfig) -> str:
+    if not gated_out:
+        return "no readable record matched in any channel that ran"
+    best = gated_out[0]
+    reason = best.gate_reason or ""
+    if reason.startswith(_STEP_1):
+        reason = _best(missed_floors(signals, best, cfg))
+    return f"nothing above the gate: {reason}; best rejected {_best_scores(gated_out)}"
+
+
+def _best(missed: str) -> str:
+    """Write ``best`` before each measured floor, as LLD 10.5 words it."""
+    parts = missed.split("; ")
+    return "; ".join(
+        f"best {part}" if part.startswith(("dense ", "lexical ")) and "<" in part else part
+        for part in parts
+    )
+
+
+def _best_scores(gated_out: Sequence[Candidate]) -> str:
+    scores = [f"score {max(candidate.score for candidate in gated_out):.4f}"]
+    dense = [candidate.dense.score for candidate in gated_out if candidate.dense is not None]
+    if dense:
+        scores.append(f"dense {max(dense):.2f}")
+    return ", ".join(scores)
+
+
+def _dedup(candidate: Candidate, duplicates: Sequence[Duplicate]) -> str:
+    over = [
+        f"kept over {one.dropped.record_id} at cosine {one.cosine:.2f}"
+        for one in duplicates
+        if one.kept.seq == candidate.seq
+    ]
+    return "; ".join(over) or "kept"
+
+
+def _summary(candidate: Candidate, gate: str) -> str:
+    """Return the line a model reads; it holds numbers and our own words only."""
+    parts = []
+    if candidate.dense is not None:
+        parts.append(f"dense {candidate.dense.score:.2f} (rank {candidate.dense.rank})")
+    if candidate.lexical is not None:
+        match = candidate.lexical_match
+        share = f"{len(match.terms)}/{match.total_terms} " if match is not None else ""
+        parts.append(f"lexical {share}(rank {candidate.lexical.rank})")
+    if candidate.entity is not None:
+        parts.append(f"entity (rank {candidate.entity.rank})")
+    matched = ", ".join(parts) or "only as a counterpart"
+    rank = f"; fused rank {candidate.fused_rank}" if candidate.fused_rank else ""
+    passed = f"; passed gate on {gate.removeprefix('passed on ').partition(':')[0]}"
+    return f"matched: {matched}{rank}{passed if gate.startswith('passed on ') else ''}"
+
+
+def _hit_to_log(hit: GeneratorHit | None) -> Mapping[str, Any] | None:
+    return None if hit is None else {"rank": hit.rank, "score": hit.score}

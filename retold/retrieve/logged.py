@@ -1,0 +1,94 @@
+"""Candidates as the search log keeps them, complete enough to be decided again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from retold.models import Candidate, GeneratorHit, LexicalMatch, LexicalTerm
+from retold.store.candidates import CandidateRow
+from retold.store.codec import from_us
+
+FIELDS = (
+    "seq",
+    "record_id",
+    "type",
+    "source_kind",
+    "status",
+    "scope",
+    "subject_entity_id",
+    "session_id",
+    "event_us",
+    "dense",
+    "lexical",
+    "terms",
+    "total_terms",
+    "entity",
+    "entity_id",
+    "fused_score",
+    "fused_rank",
+    "freshness",
+    "score",
+)
+"""What is kept of a candidate, written once per row of the log.
+
+Hits are [rank, score], terms [word, is identifier, is entity alias], moments microseconds.
+"""
+
+
+def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> list[Any]:
+    """Return one pool member as it stood before the gate: values in the order of ``FIELDS``."""
+    match = candidate.lexical_match
+    return [
+        candidate.seq,
+        candidate.record_id,
+        candidate.type,
+        candidate.source_kind,
+        candidate.status,
+        scope,
+        row.subject_entity_id,
+        row.session_id,
+        row.event_us,
+        _hit_to_log(candidate.dense),
+        _hit_to_log(candidate.lexical),
+        [[t.value, t.is_identifier, t.is_entity_alias] for t in match.terms] if match else [],
+        match.total_terms if match else None,
+        _hit_to_log(candidate.entity),
+        candidate.entity_id,
+        candidate.fused_score,
+        candidate.fused_rank,
+        candidate.freshness_multiplier,
+        candidate.score,
+    ]
+
+
+def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> Candidate:
+    """Return what ``candidate_to_log`` was given, without the row's own facts."""
+    value = dict(zip(names, values, strict=True))
+    total = value["total_terms"]
+    terms = tuple(LexicalTerm(*term) for term in value["terms"])
+    return Candidate(
+        seq=value["seq"],
+        record_id=value["record_id"],
+        type=value["type"],
+        source_kind=value["source_kind"],
+        status=value["status"],
+        event_at=from_us(value["event_us"]),
+        dense=_hit_from_log(value["dense"]),
+        lexical=_hit_from_log(value["lexical"]),
+        lexical_match=None if total is None else LexicalMatch(terms, total),
+        entity=_hit_from_log(value["entity"]),
+        entity_id=value["entity_id"],
+        fused_score=value["fused_score"],
+        fused_rank=value["fused_rank"],
+        freshness_multiplier=value["freshness"],
+        score=value["score"],
+    )
+
+
+def _hit_to_log(hit: GeneratorHit | None) -> list[float] | None:
+    return None if hit is None else [hit.rank, hit.score]
+
+
+def _hit_from_log(value: list[Any] | None) -> GeneratorHit | None:
+    return None if value is None else GeneratorHit(int(value[0]), float(value[1]))

@@ -1,0 +1,79 @@
+"""What a search request must look like before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import get_args
+
+from retold.errors import InvalidInput
+from retold.models import MEMORY_TYPES, MemoryType, SearchRequest, Trigger
+from retold.text import require_text
+
+MAX_QUERIES = 3
+MAX_QUERY_CHARS = 100_000
+"""A pasted page is a query; a pasted book is a mistake."""
+MAX_ENTITIES = 64
+
+
+def checked_request(request: SearchRequest) -> SearchRequest:
+    """Return the request with tuples for lists and moments in UTC.
+
+    Raises InvalidInput naming the field and the choices: one to three queries that are not blank,
+    k of at least 1, known types, named entities, aware moments, a window that is not empty.
+    """
+    queries = _texts(request.queries, "queries", MAX_QUERIES)
+    if type(request.k) is not int or request.k < 1:
+        raise InvalidInput("`k` must be a whole number of at least 1.", field="k")
+    if request.trigger not in get_args(Trigger):
+        raise InvalidInput(f"`trigger` must be one of {get_args(Trigger)}.", field="trigger")
+    if request.context is not None and not isinstance(request.context, str):
+        raise InvalidInput("`context` must be a string or None.", field="context")
+    since, until = _moment(request.since, "since"), _moment(request.until, "until")
+    if since is not None and until is not None and since >= until:
+        raise InvalidInput("`since` must lie before `until`; `until` is exclusive.", field="since")
+    entities = request.entities
+    return replace(
+        request,
+        queries=queries,
+        types=_types(request.types),
+        entities=None if entities is None else _texts(entities, "entities", MAX_ENTITIES),
+        since=since,
+        until=until,
+        known_at=_moment(request.known_at, "known_at"),
+        as_of=_moment(request.as_of, "as_of"),
+    )
+
+
+def _texts(values: Iterable[str], field: str, most: int) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise InvalidInput(f"`{field}` must be a list of strings, not one string.", field=field)
+    texts = tuple(values)
+    if not 1 <= len(texts) <= most:
+        raise InvalidInput(f"`{field}` must hold 1 to {most} strings.", field=field)
+    return tuple(require_text(text, field, MAX_QUERY_CHARS) for text in texts)
+
+
+def _types(types: Iterable[MemoryType] | None) -> tuple[MemoryType, ...] | None:
+    if types is None:
+        return None
+    chosen = () if isinstance(types, str) else tuple(dict.fromkeys(types))
+    unknown = [name for name in chosen if name not in MEMORY_TYPES]
+    if unknown or not chosen:
+        choices = ", ".join(MEMORY_TYPES)
+        raise InvalidInput(f"`types` must name some of {choices}; None means all.", field="types")
+    return chosen
+
+
+def _moment(moment: datetime | None, field: str) -> datetime | None:
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        raise InvalidInput(f"`{field}` must be a datetime with a UTC offset.", field=field)
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        corrected = moment.replace(tzinfo=UTC).isoformat()
+        raise InvalidInput(
+            f"`{field}` has no UTC offset; pass the like of {corrected}.", field=field
+        )
+    return moment.astimezone(UTC)

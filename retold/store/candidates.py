@@ -1,0 +1,70 @@
+"""The narrow view of records that searching and looking up by id decide on."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from retold.models import MemoryType, RecordStatus, SourceKind
+from retold.store.codec import to_json
+from retold.store.queries import load_queries
+
+if TYPE_CHECKING:
+    from retold.store.transaction import Transaction
+
+QUERIES = load_queries("candidates")
+
+
+class CandidateRow(NamedTuple):
+    """One row without its text. Epochs are microseconds; ``chars`` is the length of the content.
+
+    ``session_id`` is the internal id of the session behind the first observation, if any.
+    """
+
+    seq: int
+    record_id: str
+    type: MemoryType
+    source_kind: SourceKind
+    status: RecordStatus
+    scope_code: int
+    event_us: int
+    expires_us: int | None
+    chars: int
+    subject_entity_id: str | None
+    session_id: str | None
+
+
+class CandidateRepository:
+    """Read side only."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def rows(self, seqs: Iterable[int]) -> dict[int, CandidateRow]:
+        """Return those rows that exist, by key, in one statement."""
+        wanted = array("q", seqs)
+        if not wanted:
+            return {}
+        rows = self._tx.run(QUERIES["rows"], {"seqs": apsw.carray(wanted)})
+        return {row[0]: CandidateRow._make(row) for row in rows}
+
+    def readable_records(
+        self, record_ids: Iterable[str], scope_codes: Iterable[int]
+    ) -> dict[str, int]:
+        """Return the keys of those ids that lie in the given scopes.
+
+        The one gate of every look-up by id: a foreign id and a missing one are both absent, after
+        the same statement.
+        """
+        bindings = {"ids": to_json(list(record_ids)), "scope_codes": to_json(list(scope_codes))}
+        return dict(self._tx.run(QUERIES["readable_records"], bindings))
+
+    def readable_entities(
+        self, entity_ids: Iterable[str], scope_codes: Iterable[int]
+    ) -> frozenset[str]:
+        """Return those entity ids that lie in the given scopes."""
+        bindings = {"ids": to_json(list(entity_ids)), "scope_codes": to_json(list(scope_codes))}
+        return frozenset(row[0] for row in self._tx.run(QUERIES["readable_entities"], bindings))

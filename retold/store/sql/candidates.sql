@@ -1,0 +1,27 @@
+-- name: rows
+-- What the search pipeline needs about some rows; their texts stay where they are.
+select
+  r.seq, r.id, r.type, r.source_kind, r.status, r.scope_code, r.event_us, r.expires_us,
+  length(r.content), subject_entity.id,
+  (select s.id from record_evidence as e
+   join sessions as s on s.seq = e.session_seq
+   where e.record_seq = r.seq
+   order by e.seq
+   limit 1)
+from carray(:seqs) as wanted
+join records as r on r.seq = wanted.value
+left join entities as subject_entity on subject_entity.seq = r.subject_entity_seq;
+
+-- name: readable_records
+-- Those of some public ids that belong to readable scopes; unknown and foreign ids are alike.
+select r.id, r.seq
+from json_each(:ids) as wanted
+join records as r on r.id = wanted.value
+where r.scope_code in (select value from json_each(:scope_codes));
+
+-- name: readable_entities
+-- Those of some entity ids that belong to readable scopes.
+select e.id
+from json_each(:ids) as wanted
+join entities as e on e.id = wanted.value
+where e.scope_code in (select value from json_each(:scope_codes));
