@@ -1,0 +1,1 @@
+"""What an operator does with a store, whichever door the order came through."""

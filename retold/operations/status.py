@@ -1,0 +1,163 @@
+"""The state of a store, read without loading any model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, Literal
+
+from retold.config import EmbeddingConfig, RetoldConfig
+from retold.store import Store, Transaction
+from retold.store.codec import from_text
+from retold.store.meta import EmbeddingIdentity
+from retold.store.migrations import SCHEMA_VERSION, count_unresolved
+from retold.store.overview import EventLine, OverviewRepository, ScopeCount, SessionCounts
+
+MOST_SCOPES: Final = 20
+LAST_EVENTS: Final = 5
+_HUB_PACKAGES: Final = ("sentence_transformers", "torch")
+_RUNTIME_PACKAGES: Final = ("onnxruntime", "tokenizers")
+
+DenseState = Literal["ready", "empty", "unavailable"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderState:
+    """The embedder that the settings ask for. ``missing`` names packages it lacks here.
+
+    ``sha256`` is the pinned hash of the weights; None for a model whose files are not pinned.
+    """
+
+    name: str
+    version: str
+    dims: int
+    sha256: str | None
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """Sizes in bytes; ``wal`` is what other processes have not merged yet."""
+
+    store: int
+    wal: int
+
+
+@dataclass(frozen=True, slots=True)
+class DenseChannel:
+    """Whether a search would use vectors; ``reason`` is None exactly when it would."""
+
+    state: DenseState
+    reason: str | None
+    vectors: int
+    stored: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """Everything an operator asks first. Counts are of the whole store, whoever owns a row.
+
+    ``profile`` is the one the store was made with, ``configured`` where the present settings come
+    from. ``scopes`` holds the largest; ``tables`` counts rows of every table, by name.
+    """
+
+    path: str
+    store_id: str | None
+    schema_version: int
+    created_at: datetime | None
+    created_by: str | None
+    profile: str | None
+    configured: str
+    embedder: EmbedderState
+    judge: str
+    dense: DenseChannel
+    files: FileSizes
+    records: Mapping[str, Mapping[str, int]]
+    scopes: tuple[ScopeCount, ...]
+    scopes_total: int
+    sessions: SessionCounts
+    turns: int
+    searches: int
+    last_search_at: datetime | None
+    unresolved_migration_issues: int
+    tables: Mapping[str, int]
+    last_events: tuple[EventLine, ...]
+
+
+def store_status(store: Store, config: RetoldConfig, configured: str) -> StoreStatus:
+    """Read the state in one snapshot. ``configured`` says in words which settings apply."""
+    embedder = embedder_state(config.embedding)
+    with store.read() as tx:
+        overview = OverviewRepository(tx)
+        tables = tx.meta.row_counts()
+        created_at = tx.meta.get_text("created_at")
+        return StoreStatus(
+            path=str(store.path),
+            store_id=tx.meta.get_text("store_id"),
+            schema_version=SCHEMA_VERSION,
+            created_at=None if created_at is None else from_text(created_at),
+            created_by=tx.meta.get_text("created_by"),
+            profile=tx.meta.profile(),
+            configured=configured,
+            embedder=embedder,
+            judge=_judge_name(config),
+            dense=_dense(tx, embedder, tables["embeddings"]),
+            files=FileSizes(_size(store.path), _size(Path(f"{store.path}-wal"))),
+            records=overview.records(),
+            scopes=overview.scopes(MOST_SCOPES),
+            scopes_total=tables["scopes"],
+            sessions=overview.sessions(),
+            turns=tables["session_turns"],
+            searches=tables["search_log"],
+            last_search_at=overview.last_search_at(),
+            unresolved_migration_issues=count_unresolved(tx),
+            tables=tables,
+            last_events=overview.last_events(LAST_EVENTS),
+        )
+
+
+def embedder_state(config: EmbeddingConfig) -> EmbedderState:
+    """Return the identity of the configured embedder and what is not installed for it."""
+    if not config.is_packaged:
+        return EmbedderState(
+            config.model, config.version, config.dims, None, _not_installed(_HUB_PACKAGES)
+        )
+    from retold.index.onnx import DIMS, MODEL_PACKAGE, MODEL_SHA256, OnnxEmbedder
+
+    version = OnnxEmbedder(version=config.version).version
+    missing = _not_installed((*_RUNTIME_PACKAGES, MODEL_PACKAGE))
+    return EmbedderState(config.model, version, DIMS, MODEL_SHA256, missing)
+
+
+def _judge_name(config: RetoldConfig) -> str:
+    if not config.ingestion.equivalence.is_lexical:
+        return config.ingestion.equivalence.model
+    from retold.ingest.lexical_judge import LexicalJudge
+
+    return LexicalJudge().name
+
+
+def _dense(tx: Transaction, embedder: EmbedderState, vectors: int) -> DenseChannel:
+    stored = tx.meta.embedding_identity()
+    shown = None if stored is None else str(stored)
+    ours = EmbeddingIdentity(embedder.name, embedder.version, embedder.dims)
+    if stored is not None and stored != ours:
+        reason = f"the store's vectors come from {stored}, these settings use {ours}"
+        return DenseChannel("unavailable", reason, vectors, shown)
+    if embedder.missing:
+        reason = f"not installed: {', '.join(embedder.missing)}"
+        return DenseChannel("unavailable", reason, vectors, shown)
+    if not vectors:
+        return DenseChannel("empty", "no record has a vector yet", vectors, shown)
+    return DenseChannel("ready", None, vectors, shown)
+
+
+def _not_installed(packages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in packages if find_spec(name) is None)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

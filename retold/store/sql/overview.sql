@@ -1,0 +1,30 @@
+-- name: records
+-- How many records there are of each type in each status.
+select type, status, count(*) from records group by type, status order by type, status;
+
+-- name: scopes
+-- The scopes that hold most active records, with their counts of active and of all records.
+select s.kind, s.id, coalesce(sum(r.status in ('provisional', 'confirmed')), 0) as active, count(r.seq)
+from scopes s left join records r on r.scope_code = s.code
+group by s.code
+order by active desc, s.kind, s.id
+limit :limit;
+
+-- name: sessions
+-- How many sessions there are, still open, waiting for extraction; when the last turn came.
+select count(*),
+  coalesce(sum(ended_at is null), 0),
+  coalesce(sum(extraction_requested_at is not null and extracted_at is null), 0),
+  max(last_turn_at)
+from sessions;
+
+-- name: last_search
+-- When the last search was logged.
+select at from search_log order by seq desc limit 1;
+
+-- name: last_events
+-- The newest events without their payloads, newest first.
+select e.seq, e.at, e.kind, r.actor, r.record_id, r.entity_id
+from events e left join event_refs r on r.seq = e.seq
+order by e.seq desc
+limit :limit;
