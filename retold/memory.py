@@ -40,6 +40,7 @@ from retold.models import (
     WriteRequest,
     WriteResult,
 )
+from retold.operations.status import StoreStatus, store_status
 from retold.policy.grants import readable_scopes
 from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
@@ -148,6 +149,15 @@ class Retold:
         principal = Principal(agent_id, user_id, session_id or self.runtime.id_source(), project_id)
         self.runtime.hooks.on_session_start(principal, record=record)
         return MemorySession(self.runtime, principal)
+
+    def status(self) -> StoreStatus:
+        """Return what an operator asks first: counts over the whole store, models, sizes."""
+        return store_status(self.store, self.runtime.config, "the open store")
+
+    def row_counts(self) -> dict[str, int]:
+        """Return the number of rows of every table, by name: what a refused write leaves as is."""
+        with self.store.read() as tx:
+            return tx.meta.row_counts()
 
     def asession(self, user_id: str, **options: Any) -> NoReturn:  # noqa: ANN401  # any option
         """Say that the async face comes with a later release."""
