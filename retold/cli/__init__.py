@@ -1,0 +1,16 @@
+"""The command line: ``retold``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave the process with its exit code.
+
+    0 done, 1 unexpected, 2 refused or invalid, 5 pending or incomplete, 6 unhealthy.
+    """
+    from retold.cli.app import run
+
+    sys.exit(run(arguments))

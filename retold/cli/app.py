@@ -1,0 +1,93 @@
+"""The commands by name, each loaded when it is called, and what a failure prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+
+from retold import __version__
+from retold.cli.exits import DONE, REFUSED, UNEXPECTED, error_line, exit_code, one_line
+from retold.cli.options import GlobalOptions, global_options
+
+_HOMES: Final = {
+    "demo": ("retold.cli.demo.command", "demo"),
+    "migrate": ("retold.cli.migrate", "migrate"),
+    "search": ("retold.cli.search", "search"),
+    "status": ("retold.cli.status", "status"),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports the module of a command only to run or to describe it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return every name, sorted."""
+        return sorted(_HOMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command; None for an unknown name."""
+        if cmd_name not in _HOMES:
+            return None
+        module, name = _HOMES[cmd_name]
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@global_options
+@click.version_option(__version__, "-V", "--version", message="retold %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Long-term memory that a person can trust an AI agent with."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; nothing it can meet becomes a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        result = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="retold",
+            standalone_mode=False,
+            obj=GlobalOptions(),
+        )
+        sys.stdout.flush()
+    except click.exceptions.Exit as finished:
+        return finished.exit_code
+    except click.exceptions.Abort:
+        return _failed("interrupted", UNEXPECTED)
+    except click.ClickException as wrong:
+        return _failed(_with_help(wrong), REFUSED)
+    except BrokenPipeError:
+        # The reader has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNEXPECTED
+    except Exception as error:
+        return _failed(error_line(error), exit_code(error))
+    return result if isinstance(result, int) else DONE
+
+
+def _with_help(wrong: click.ClickException) -> str:
+    """Return click's message with the command whose help lists what is possible."""
+    message = one_line(wrong.format_message()).rstrip(".")
+    context = wrong.ctx if isinstance(wrong, click.UsageError) else None
+    where = "retold" if context is None else context.command_path
+    return f"{message}; see `{where} --help`"
+
+
+def _failed(line: str, code: int) -> int:
+    click.echo(f"retold: {line}", err=True)
+    return code

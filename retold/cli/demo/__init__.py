@@ -1,0 +1,1 @@
+"""A conversation that shows on a real store, in real processes, what Retold promises."""

@@ -1,0 +1,35 @@
+"""JSON documents from results: every field, times in ISO 8601."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from retold.models import Scope
+
+
+def plain(value: object) -> Any:  # noqa: ANN401  # JSON has no narrower type
+    """Return the value as JSON types: dataclasses as objects, moments as ISO text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Scope | Path):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return [plain(one) for one in value]
+    return value
+
+
+def echo_document(value: object) -> None:
+    """Print one JSON document; a lone surrogate is escaped, since UTF-8 has no form for it."""
+    text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+    click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -1,0 +1,58 @@
+"""Which exit code and which line on standard error an exception becomes."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Final
+
+from retold.errors import ModelError, RetoldError, StoreBusy, StoreCorrupt
+
+DONE: Final = 0
+UNEXPECTED: Final = 1
+REFUSED: Final = 2
+PENDING: Final = 5
+UNHEALTHY: Final = 6
+
+
+class ChildFailed(Exception):
+    """A process that this command started said what went wrong, and with which exit code."""
+
+    def __init__(self, line: str, code: int) -> None:
+        super().__init__(line)
+        self.line = line
+        self.code = code
+
+
+_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
+    (StoreBusy, PENDING),
+    (StoreCorrupt, UNHEALTHY),
+    (ModelError, UNHEALTHY),
+    (RetoldError, REFUSED),
+)
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code for an exception; what is not ours is unexpected."""
+    if isinstance(error, ChildFailed):
+        return error.code
+    return next((code for kind, code in _CODES if isinstance(error, kind)), UNEXPECTED)
+
+
+def error_line(error: BaseException) -> str:
+    """Return one line that says what to do.
+
+    A foreign exception gives its class and place only: its text may hold memory content.
+    """
+    if isinstance(error, RetoldError):
+        return one_line(error.message)
+    if isinstance(error, ChildFailed):
+        return error.line
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"unexpected {type(error).__name__}{place}; please report this line"
+
+
+def one_line(text: str) -> str:
+    """Return the text without line breaks."""
+    return " ".join(text.split())

@@ -1,0 +1,124 @@
+"""From the global options to an open store, which a command never makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retold.cli.options import GlobalOptions
+from retold.config import (
+    RetoldConfig,
+    load_config,
+    profile_config,
+    read_environment,
+    resolve_profile,
+    resolve_store_path,
+)
+from retold.errors import InvalidInput, StoreUnavailable
+from retold.store import Store
+
+if TYPE_CHECKING:
+    from retold.runtime import MemoryRuntime
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that apply, and in words where they come from."""
+
+    config: RetoldConfig
+    configured: str
+
+
+def store_path(options: GlobalOptions) -> Path:
+    """Return the file a command is about. Raises StoreUnavailable when it is not there."""
+    path = Path(_named_path(options))
+    if not path.exists():
+        raise StoreUnavailable(
+            f"there is no store at {str(path)!r}; name one with --store FILE or RETOLD_STORE"
+        )
+    if not path.is_file():
+        raise StoreUnavailable(f"{str(path)!r} is not a file; name a store with --store FILE")
+    return path
+
+
+def _named_path(options: GlobalOptions) -> str:
+    environment = read_environment()
+    if options.store or environment.get("RETOLD_STORE", "").strip():
+        return resolve_store_path(options.store, environment, "")
+    # The store's own profile cannot be asked before the store is known.
+    return resolve_store_path(None, environment, settings(options, None).config.store.path)
+
+
+def settings(options: GlobalOptions, store_profile: str | None) -> Settings:
+    """Return the settings that apply to a store made with this profile.
+
+    Raises InvalidInput for an unknown profile and for one beside a configuration, ConfigError for
+    a wrong file.
+    """
+    if options.config is not None:
+        if options.profile is not None:
+            raise InvalidInput("pass --config or --profile, not both")
+        return Settings(load_config(options.config), f"--config {options.config}")
+    try:
+        choice = resolve_profile(options.profile, store_profile, read_environment())
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
+    if choice.config_path is not None:
+        return Settings(load_config(choice.config_path), f"RETOLD_CONFIG {choice.config_path}")
+    origin = {
+        "argument": "--profile",
+        "environment": "RETOLD_PROFILE",
+        "store": "the store",
+        "default": "the default",
+    }[choice.origin]
+    profile = choice.profile or "standard"
+    return Settings(profile_config(profile), f"profile {profile}, from {origin}")
+
+
+@contextmanager
+def opened_store(options: GlobalOptions) -> Iterator[tuple[Store, Settings]]:
+    """Open the store for reading, no model needed; unresolved migration issues do not matter."""
+    path = store_path(options)
+    with open_existing(path, settings(options, None).config.store.busy_timeout_seconds) as store:
+        with store.read() as tx:
+            profile = tx.meta.profile()
+        yield store, settings(options, profile)
+
+
+def open_existing(path: Path, busy_timeout_seconds: float) -> Store:
+    """Open a store that exists, falling back to read-only where it cannot be written.
+
+    A connection that may write tidies the files of the log away when it closes; a read-only one
+    would leave them behind.
+    """
+    wait = {"busy_timeout_seconds": busy_timeout_seconds, "allow_migration_issues": True}
+    try:
+        return Store.open(path, create=False, **wait)  # type: ignore[arg-type]  # as declared
+    except StoreUnavailable:
+        return Store.open(path, read_only=True, **wait)  # type: ignore[arg-type]  # as declared
+
+
+@contextmanager
+def opened_runtime(options: GlobalOptions) -> Iterator[MemoryRuntime]:
+    """Open the store with its models, which load on first use."""
+    from retold.runtime import build_runtime
+
+    path = store_path(options)
+    with opened_store(options) as (store, chosen):
+        read_only = store.read_only
+    runtime = build_runtime(_with_threads(chosen.config), path, create=False, read_only=read_only)
+    try:
+        yield runtime
+    finally:
+        runtime.close()
+
+
+def _with_threads(config: RetoldConfig) -> RetoldConfig:
+    """Let one command embed on one thread: starting more costs it more than they save."""
+    if config.embedding.threads is not None:
+        return config
+    embedding = config.embedding.model_copy(update={"threads": 1})
+    return config.model_copy(update={"embedding": embedding})

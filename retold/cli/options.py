@@ -1,0 +1,99 @@
+"""The options every command knows, accepted before the command and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class GlobalOptions:
+    """What the command line says about every command; what is said last wins."""
+
+    store: str | None = None
+    config: str | None = None
+    profile: str | None = None
+    actor: str = "admin"
+    as_json: bool = False
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    options = context.ensure_object(GlobalOptions)
+    if value is not None and value is not False and parameter.name is not None:
+        setattr(options, parameter.name, value)
+
+
+def global_options(command: Command) -> Command:
+    """Add the global options to a command or group; their values go to ``GlobalOptions``."""
+    for option in reversed(
+        (
+            click.option(
+                "--store",
+                metavar="FILE",
+                callback=_keep,
+                expose_value=False,
+                help="The store; else RETOLD_STORE, the configuration, ./memory.sqlite.",
+            ),
+            click.option(
+                "--config",
+                metavar="YAML",
+                callback=_keep,
+                expose_value=False,
+                help="Settings; else RETOLD_CONFIG, RETOLD_PROFILE, the store's own profile.",
+            ),
+            click.option(
+                "--profile",
+                metavar="NAME",
+                callback=_keep,
+                expose_value=False,
+                help="standard, lite or offline, instead of --config.",
+            ),
+            click.option(
+                "--as",
+                "actor",
+                metavar="NAME",
+                callback=_keep,
+                expose_value=False,
+                help="Who you are, for the audit trail.  [default: admin]",
+            ),
+            click.option(
+                "--json",
+                "as_json",
+                is_flag=True,
+                callback=_keep,
+                expose_value=False,
+                help="Print one JSON document instead of text.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
+    """An ISO 8601 moment with a UTC offset."""
+
+    name = "moment"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """Return an aware datetime; a naive one is refused with a corrected example."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no ISO 8601 moment, such as 2026-03-19T00:00:00+00:00")
+        if moment.utcoffset() is None:
+            self.fail(
+                f"{value!r} has no UTC offset; "
+                f"pass the like of {moment.replace(tzinfo=UTC).isoformat()}"
+            )
+        return moment
