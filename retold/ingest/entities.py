@@ -110,6 +110,8 @@ class EntityResolver:
     def resolve(self, mention: EntityMention) -> Resolution:
         """Return what a mention stands for, looking in the record's own scope first.
 
+        A scope that the principal may only write is not looked into: the claim gets an entity of
+        its own there, and nothing tells who else is known by that name.
         Raises NotFound for an explicit id the principal cannot read, InvalidInput for one of
         another kind.
         """
@@ -121,7 +123,7 @@ class EntityResolver:
             raise InvalidInput("an entity name holds no letters; name the subject")
         if self._is_principal(mention, alias):
             return Resolution(mention, self.principal_entity(), "resolved")
-        own = self._by_alias(mention, alias, [self._scope])
+        own = self._by_alias(mention, alias, [s for s in self._readable if s == self._scope])
         marked = [e for e in own if e.principal_user_id == self._principal.user_id]
         own = marked or own
         if len(own) == 1:

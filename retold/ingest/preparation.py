@@ -112,7 +112,7 @@ def situation_of(
         principal=principal,
         scope=scope,
         readable=readable,
-        scan_scopes=_scan_scopes(principal, scope, () if is_host else writable),
+        scan_scopes=_scan_scopes(principal, scope, writable, readable),
         names=principal_names(tx, principal, scope),
         actor=request.actor or principal.agent_id,
         session=session,
@@ -130,13 +130,18 @@ def _session_of(tx: Transaction, principal: Principal) -> Session | None:
 
 
 def _scan_scopes(
-    principal: Principal, scope: Scope, writable: Sequence[Scope]
+    principal: Principal, scope: Scope, writable: Sequence[Scope], readable: Sequence[Scope]
 ) -> tuple[Scope, ...]:
-    """Return the scopes a claim is compared in: both personal ones, as far as writable."""
-    if not is_personal(scope, principal):
-        return (scope,)
-    personal = (principal.private_scope, principal.user_scope)
-    return tuple(dict.fromkeys((scope, *(other for other in personal if other in writable))))
+    """Return the scopes a claim is compared in: both personal ones where it is one of them.
+
+    Only scopes the caller may read as well: an outcome names records, and a caller who may only
+    write learns of none.
+    """
+    candidates = [scope]
+    if is_personal(scope, principal):
+        personal = (principal.private_scope, principal.user_scope)
+        candidates += [other for other in personal if other in writable]
+    return tuple(dict.fromkeys(other for other in candidates if other in readable))
 
 
 def backing_of(
