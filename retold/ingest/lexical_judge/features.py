@@ -28,6 +28,7 @@ class Clause:
 
     ``compounds`` are triples of neighbouring content stems, the second no participle or adverb,
     the third "" at the end: in "likes running shoes" the object is not "running".
+    ``is_partial`` says that only some are spoken of, so that denying it denies nothing of the rest.
     """
 
     content: frozenset[str]
@@ -36,6 +37,7 @@ class Clause:
     compounds: frozenset[tuple[str, str, str]]
     numbers: frozenset[str]
     dates: frozenset[Date]
+    is_partial: bool
 
     @property
     def sign(self) -> int:
@@ -61,6 +63,7 @@ class Clause:
             self.compounds | other.compounds,
             self.numbers | other.numbers,
             self.dates | other.dates,
+            self.is_partial or other.is_partial,
         )
 
 
@@ -185,7 +188,10 @@ def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
         for position, token in enumerate(tokens)
         if is_content(token) and position not in quantities.used
     )
-    stems = [token.stem if is_content(token) else "" for token in tokens]
+    stems = [
+        token.stem if is_content(token) and position not in quantities.used else ""
+        for position, token in enumerate(tokens)
+    ]
     compounds = frozenset(
         (left, right, after)
         for left, right, after, token in zip(
@@ -200,6 +206,7 @@ def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
         compounds,
         frozenset(number.value for number in quantities.numbers),
         frozenset(quantities.dates),
+        any(token.word in lexicon.SOME for token in tokens),
     )
 
 

@@ -55,6 +55,7 @@ LIGHT_VERBS: Final = _words("get gets got gotten getting let lets make makes wan
 QUANTIFIERS: Final = _words(
     "all every each any some few several many much more most less least enough plenty lot lots",
     "always often sometimes occasionally rarely seldom own other another such same",
+    "once twice thrice",
 )
 INTERJECTIONS: Final = _words("oh ah well yes yeah yep ok okay hi hello hey thanks thank sorry")
 
@@ -79,6 +80,9 @@ FUNCTION_WORDS: Final = (
 
 NEGATORS: Final = _words(
     "not no never none nobody nothing nowhere neither nor without hardly barely scarcely non",
+    "refuse refuses refused refusing decline declines declined declining unable",
+    "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited ban bans banned",
+    "disallow disallows disallowed",
 )
 
 LIKING: Final = _words(
@@ -92,7 +96,7 @@ DISLIKING: Final = _words(
     "hate hates hated hating dislike dislikes disliked disliking loathe loathes loathed loathing",
     "detest detests detested detesting despise despises despised despising",
     "abhor abhors abhorred abhorring resent resents resented resenting",
-    "avoid avoids avoided avoiding",
+    "avoid avoids avoided avoiding dread dreads dreaded dreading fear fears feared fearing",
 )
 ENDING: Final = _words(
     "stop stops stopped stopping quit quits quitted quitting cancel cancels cancelled canceled",
@@ -184,7 +188,19 @@ KIN_GROUPS: Final = tuple(
         "doctor dentist therapist",
         "client clients customer customers",
         "classmate classmates",
-        "assistant",
+        "assistant secretary",
+        "accountant",
+        "lawyer attorney solicitor",
+        "trainer instructor",
+        "hairdresser barber",
+        "plumber electrician mechanic builder",
+        "agent broker",
+        "nanny babysitter",
+        "intern trainee apprentice",
+        "contractor freelancer consultant",
+        "hire recruit newcomer",
+        "student students pupil pupils",
+        "professor lecturer",
         "mentor",
         "coach",
         "team",
@@ -335,6 +351,7 @@ OPPOSITE_DIRECTIONS: Final = tuple(
 )
 DIRECTION_WORDS: Final = frozenset(word for pair in OPPOSITE_DIRECTIONS for word in pair)
 
+SOME: Final = _words("some few several many most certain")
 QUANTITY_CLASSES: Final = tuple(
     _words(line)
     for line in (

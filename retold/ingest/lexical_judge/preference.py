@@ -9,6 +9,7 @@ from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import Claim, is_content
 
 _COMPARING: Final = frozenset("prefer prefers preferred preferring prefer".split())
+_ADDRESSED: Final = lexicon.SECOND_PERSON | lexicon.THIRD_PERSON
 _MORE: Final = frozenset({"more", "better", "rather"})
 
 
@@ -31,6 +32,8 @@ def preference_order(claim: Claim) -> Preference | None:
         return None
     links = {"over"} | ({"to"} if words[start] in _COMPARING else set())
     for position in range(start + 1, len(words)):
+        if words[position] in _ADDRESSED:
+            links.discard("to")
         than = words[position] == "than" and (
             words[position - 1] in _MORE or words[start] in _COMPARING
         )

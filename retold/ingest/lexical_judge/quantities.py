@@ -20,8 +20,12 @@ _NOT_COUNTING: Final = frozenset(
     "the this that which no any every another each some such last next other".split()
 )
 _NOT_COUNTED: Final = frozenset("of who that another is was can should must thing".split())
+_WHOLE_CLOCK: Final = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_PART_CLOCK: Final = {"half": 30, "quarter": 15}
+_CLOCK_WORDS: Final = _WHOLE_CLOCK.keys() | _PART_CLOCK.keys()
 _SPELLED: Final = (
-    lexicon.NUMBER_WORDS.keys()
+    _CLOCK_WORDS
+    | lexicon.NUMBER_WORDS.keys()
     | lexicon.TENS.keys()
     | lexicon.SCALES.keys()
     | lexicon.GROUP_NUMBERS.keys()
@@ -184,6 +188,8 @@ class _Reader:
             return 1
         if word[:1].isdigit():
             value, length = self._digits(word, position)
+        elif word in _CLOCK_WORDS:
+            value, length = self._spelled_clock(position)
         else:
             value, length = self._spelled(position)
         if not length:
@@ -213,17 +219,36 @@ class _Reader:
         return (f"{value:.0f}" if value.is_integer() else f"{value:g}"), 1
 
     @staticmethod
-    def _clock(minutes: int, following: str) -> tuple[str, int]:
+    def _clock(minutes: int, following: str, length: int = 1) -> tuple[str, int]:
         half_day = 12 * 60
         if following in {"am", "pm"}:
-            return f"t{minutes % half_day + (half_day if following == 'pm' else 0)}", 2
-        return f"t{minutes}", 1
+            minutes = minutes % half_day + (half_day if following == "pm" else 0)
+            return f"t{minutes}", length + 1
+        return f"t{minutes}", length
+
+    def _spelled_clock(self, position: int) -> tuple[str, int]:
+        """Read "half past seven", "quarter to ten", "noon"; length 0 when it is none of them."""
+        word = self._word(position)
+        if word in _WHOLE_CLOCK:
+            return f"t{_WHOLE_CLOCK[word]}", 1
+        link = self._word(position + 1)
+        hour = self._hour(position + 2)
+        if link not in {"past", "to"} or hour is None:
+            return "", 0
+        minutes = _PART_CLOCK[word] if link == "past" else -_PART_CLOCK[word]
+        return self._clock(hour * 60 + minutes, self._word(position + 3), length=3)
+
+    def _hour(self, position: int) -> int | None:
+        word = self._word(position)
+        if word in lexicon.NUMBER_WORDS:
+            return lexicon.NUMBER_WORDS[word]
+        return int(word) if word.isascii() and word.isdigit() and len(word) < 3 else None  # noqa: PLR2004 - an hour has two digits
 
     def _spelled(self, position: int) -> tuple[str, int]:
         total, current, length = 0, 0, 0
         while True:
             word = self._word(position + length)
-            if word == "one" and not self._counts(position + length):
+            if word == "one" and not length and not self._counts(position):
                 break
             if word in lexicon.NUMBER_WORDS or word in lexicon.TENS:
                 current += lexicon.NUMBER_WORDS.get(word, lexicon.TENS.get(word, 0))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS
@@ -27,6 +27,12 @@ _EXCLUDING: Final = (["over"], ["except"], ["excluding"], ["minus"], ["from"])
 _FRAGMENT_OPENERS: Final = frozenset("not never no without nor".split()) | {
     word for (word,) in _EXCLUDING
 }
+_LEAD_IN: Final = 3
+_FACTIVE: Final = frozenset(
+    "remind reminds reminded remember remembers remembered know knows knew note notes noted notice "
+    "noticed mention mentions mentioned forget forgot realise realised realize realized".split()
+)
+"""Verbs whose "that" clause is taken for true."""
 _JOINING: Final = frozenset({"and", "y", "et", "und", "e", "en", "и"})
 _EITHER: Final = frozenset({"or", "ou", "oder", "o", "of", "или"})
 _ASKING: Final = frozenset(
@@ -108,9 +114,7 @@ def stem_of(token: Token, grammar: Grammar) -> str:
     return "name" if word in _NAMING and grammar is ENGLISH else token.stem
 
 
-def _split(
-    tokens: Sequence[Token], grammar: Grammar
-) -> Iterator[tuple[tuple[tuple[Token, ...], ...], bool]]:
+def _split(tokens: Sequence[Token], grammar: Grammar) -> Iterator[tuple[tuple[_Opened, ...], bool]]:
     """Yield the clauses of each sentence with whether it asks."""
     sentence: list[Token] = []
     for token in (*tokens, Token(".", ".", ".")):
@@ -127,21 +131,40 @@ def _asks(sentence: Sequence[Token]) -> bool:
     return len(words) > 1 and words[0] in _ASKING and words[1] in _ASKED | _ASKING
 
 
-def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[tuple[Token, ...]]:
+class _Opened(NamedTuple):
+    """One clause and the conjunction before it, "" at the start of a sentence or after a comma."""
+
+    opener: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def is_given(self) -> bool:
+        """Tell whether the clause is taken for granted, whatever its sentence asks.
+
+        "Since I'm vegan, which ...?" and "Can you remind me that ...?" state what they carry.
+        """
+        words = [token.word for token in self.tokens[:_LEAD_IN]]
+        causal = self.opener == "because" or words[:1] in (["since"], ["as"], ["given"])
+        return self.opener == "that" or (causal and bool({"i", "we", "my", "our"} & {*words}))
+
+
+def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[_Opened]:
     clause: list[Token] = []
+    opener = ""
     for position, token in enumerate(sentence):
         if _cuts(sentence, position, clause, grammar):
             if clause:
-                yield tuple(clause)
+                yield _Opened(opener, tuple(clause))
+            opener = token.word if token.word.isalpha() else ""
             keep = token.word in lexicon.HYPOTHETICAL_LEADS or token.word in grammar.hypothetical
             clause = [token] if keep else []
         elif clause and _opens_fragment(sentence, position):
-            yield tuple(clause)
-            clause = [token]
+            yield _Opened(opener, tuple(clause))
+            opener, clause = "", [token]
         else:
             clause.append(token)
     if clause:
-        yield tuple(clause)
+        yield _Opened(opener, tuple(clause))
 
 
 def _cuts(
@@ -157,6 +180,8 @@ def _cuts(
         return _opens_predicate(sentence, position + 1, grammar)
     if word == "to" and clause and clause[0].word == "from":
         return True
+    if word == "that" and any(token.word in _FACTIVE for token in clause):
+        return not any(token.word in grammar.negators for token in clause)
     return word in {",", ";", ":"} or word in grammar.splitting
 
 
@@ -171,7 +196,7 @@ def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -
         or word in grammar.principal
         or word in grammar.others
         or word in grammar.possessives
-        or (grammar is ENGLISH and looks_like_predicate(word))
+        or (grammar is ENGLISH and (looks_like_predicate(word) or word.endswith("ed")))
     )
 
 
@@ -300,6 +325,17 @@ def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) 
     return previous
 
 
+def _named_midway(clause: Sequence[Token]) -> Subject | None:
+    """Return the name that a later clause opens with: ", and Dirk reports to me"."""
+    words = [token for token in clause if token.word not in _JOINING]
+    if len(words) < _LEAD_IN or not words[0].surface[:1].isupper():
+        return None
+    name, verb = words[0], words[1].word
+    known = name.word in lexicon.FUNCTION_WORDS or name.word in lexicon.WEEKDAYS
+    acts = looks_like_predicate(verb) or (verb.endswith("s") and not verb.endswith("ss"))
+    return Subject("name", name.word) if acts and not known and not name.owner else None
+
+
 def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
     """Return the relation of "I think my sister works ...": a relation followed by its verb."""
     for position, token in enumerate(clause[:-1]):
@@ -327,8 +363,10 @@ def read_text(text: str) -> Text:
     parts: list[Part] = []
     for clauses, asks in _split(tokens, grammar):
         subject = Subject("principal")
-        for clause in clauses:
-            parts.append(_part(clause, subject, grammar, asks=asks))
+        for number, clause in enumerate(clauses):
+            part = _part(clause.tokens, subject, grammar, asks=asks and not clause.is_given)
+            named = _named_midway(clause.tokens) if number else None
+            parts.append(part if named is None else replace(part, subject=named))
             subject = parts[-1].subject
     stems = frozenset(stem for part in parts for stem in part.stems)
     return Text(grammar, known, tokens, read_quantities(tokens), stems, tuple(parts))

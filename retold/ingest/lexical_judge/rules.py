@@ -23,6 +23,7 @@ from retold.ingest.lexical_judge.pair import (
     longest_common,
     quantity_classes,
 )
+from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.sign_rules import (
     antonym,
     ended,
@@ -43,6 +44,7 @@ from retold.ingest.lexical_judge.value_rules import (
     slot,
 )
 
+_COLLECTIVES: Final = frozenset(lexicon.KIN[word] for word in ("team", "company", "family"))
 _LINKS: Final = lexicon.PREPOSITIONS - lexicon.LIKING
 
 
@@ -53,6 +55,8 @@ def other_subject(pair: Pair) -> Outcome | None:
         return None
     for mine, theirs in pair.orders:
         if mine.subject.kind == "relation" and _mentions_relation(theirs, mine.subject.key):
+            return None
+        if mine.subject.key in _COLLECTIVES and theirs.words & {"we", "us", "our", "ours"}:
             return None
         if mine.subject.kind == "name" and set(mine.subject.key.split("/")[0].split()) <= (
             theirs.words
@@ -119,11 +123,14 @@ def equal_words(pair: Pair) -> Outcome | None:
     """Join claims with the same content words in the same order, numbers, dates, pronouns."""
     if pair.only_a or pair.only_b or not _same_frame(pair):
         return None
-    linked = pair.a.words & _LINKS == pair.b.words & _LINKS
+    ranked = preference_order(pair.a)
+    linked = pair.a.words & _LINKS == pair.b.words & _LINKS or (
+        ranked is not None and ranked == preference_order(pair.b)
+    )
     if linked and longest_common(_ordered(pair.a), _ordered(pair.b)) >= IN_ORDER:
         return Outcome("same", "equal-words")
-    user = pair.a.subject == pair.b.subject and pair.a.subject.kind == "principal"
-    if user and _prepositional(pair.a) == _prepositional(pair.b):
+    known = pair.a.subject == pair.b.subject and pair.a.subject.is_definite
+    if known and _prepositional(pair.a) == _prepositional(pair.b):
         return Outcome("same", "equal-reordered")
     return Outcome("unknown", "reordered")
 
@@ -141,14 +148,36 @@ def _same_frame(pair: Pair) -> bool:
 
 
 def _ordered(claim: Claim) -> tuple[str, ...]:
-    """Return content stems with the pronouns of others, whose place says who does what."""
-    return tuple(
-        token.stem
-        for position, token in enumerate(claim.tokens)
-        if (is_content(token) and position not in claim.quantities.used)
-        or token.word in lexicon.SECOND_PERSON
-        or token.word in lexicon.THIRD_PERSON
-    )
+    """Return content stems with the pronouns of others, whose place says who does what.
+
+    Words joined by "and", "or" or a comma stand in alphabetical order: lists have none.
+    """
+    out: list[str] = []
+    start = 0
+    joined = False
+    for position, token in enumerate(claim.tokens):
+        if token.word in _LISTING:
+            joined = bool(out)
+            continue
+        if not _is_placed(claim, position):
+            joined = joined and token.word in lexicon.ARTICLES
+            continue
+        if not joined:
+            start = len(out)
+        out.append(token.stem)
+        out[start:] = sorted(out[start:])
+        joined = False
+    return tuple(out)
+
+
+_LISTING: Final = frozenset({"and", "or", ","})
+
+
+def _is_placed(claim: Claim, position: int) -> bool:
+    token = claim.tokens[position]
+    if token.word in lexicon.SECOND_PERSON or token.word in lexicon.THIRD_PERSON:
+        return True
+    return is_content(token) and position not in claim.quantities.used
 
 
 def _prepositional(claim: Claim) -> frozenset[tuple[str, str]]:
@@ -169,9 +198,7 @@ def refines(pair: Pair) -> Outcome | None:
 
 def low_overlap(pair: Pair) -> Outcome | None:
     """Part claims with little in common."""
-    if pair.overlap < LOW:
-        return Outcome("distinct", "low-overlap")
-    return Outcome("distinct", "part-overlap") if pair.overlap < PART else None
+    return Outcome("distinct", "low-overlap") if pair.overlap < LOW else None
 
 
 RULES: Final[tuple[Rule, ...]] = (

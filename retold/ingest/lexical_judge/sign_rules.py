@@ -7,7 +7,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon, vocabulary
 from retold.ingest.lexical_judge.features import Claim, is_content
 from retold.ingest.lexical_judge.normalise import stem
-from retold.ingest.lexical_judge.outcome import CLOSE, HALF, LOW, MAX_WORDS, PART, Outcome
+from retold.ingest.lexical_judge.outcome import HALF, LOW, MAX_WORDS, PART, Outcome
 from retold.ingest.lexical_judge.pair import Pair
 
 ANTONYM_STEMS: Final = frozenset(
@@ -21,10 +21,10 @@ def ended(pair: Pair) -> Outcome | None:
     for ending, lasting in pair.orders:
         if ending.negated or lasting.negated or ending.modality == "hypothetical":
             continue
-        if lasting.ends or lasting.modality != "fact" or lasting.tense != "present":
+        if lasting.ends or lasting.modality != "fact" or lasting.tense == "past":
             continue
         stopped, activity = _stopped_things(ending)
-        if stopped and _still_claims(lasting, stopped, activity=activity):
+        if stopped and _still_claims(lasting, stopped, ending.content, activity=activity):
             return Outcome("contradicts", "ended")
         left = _left_things(ending)
         topic = (pair.shared - left) or lasting.content <= left | _STATES
@@ -33,9 +33,11 @@ def ended(pair: Pair) -> Outcome | None:
     return None
 
 
-def _still_claims(lasting: Claim, things: frozenset[str], *, activity: bool) -> bool:
-    """Tell whether a claim says of the things that they last, and of a mere thing nothing else."""
-    if lasting.content & things and lasting.content <= things | _STATES:
+def _still_claims(
+    lasting: Claim, things: frozenset[str], known: frozenset[str], *, activity: bool
+) -> bool:
+    """Tell whether a claim says that the things last, and of a mere thing nothing unknown."""
+    if lasting.content & things and lasting.content <= known | _STATES:
         return True
     return activity and any(clause.affirms(things) for clause in lasting.clauses)
 
@@ -122,10 +124,9 @@ def negation(pair: Pair) -> Outcome | None:
     for negative, positive in pair.opposed:
         if not negative.numbers <= positive.numbers or negative.dates != positive.dates:
             continue
-        both = negative.content & positive.content
-        union = negative.content | positive.content
-        implied = positive.affirms(negative.content)
-        if both and (implied or len(both) / len(union) >= CLOSE):
+        if negative.is_partial or not negative.content:
+            continue
+        if positive.affirms(negative.content):
             return Outcome("contradicts", "polarity" if positive.attitude else "negation")
     return None
 

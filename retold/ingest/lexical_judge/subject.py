@@ -16,6 +16,7 @@ _LEADS: Final = frozenset(
     " actually".split()
 )
 _MAX_PHRASE: Final = 4
+_PERSONAL: Final = (lexicon.PERSON_VERBS | lexicon.LIKING | lexicon.DISLIKING) - lexicon.AUXILIARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Subject:
     def is_definite(self) -> bool:
         """Tell whether two claims with this subject must speak of the same referent."""
         return self.kind in {"principal", "possession", "relation", "name"}
+
+    @property
+    def is_principals(self) -> bool:
+        """Tell whether this is the principal, something or somebody of the principal's."""
+        return self.kind in {"principal", "possession", "relation"}
 
     @property
     def is_other(self) -> bool:
@@ -85,6 +91,9 @@ def _possession(tokens: Sequence[Token]) -> Subject:
             return Subject("relation", lexicon.KIN[token.word])
         if position and (token.word in lexicon.AUXILIARIES or token.word in lexicon.PERSON_VERBS):
             break
+        acts = tokens[position + 1].word if position + 1 < len(tokens) else ""
+        if position and token.surface[:1].isupper() and acts in _PERSONAL:
+            return Subject("name", token.word)
     return Subject("possession")
 
 
@@ -101,13 +110,19 @@ def _named(tokens: Sequence[Token]) -> Subject | None:
     if not name or name[0] in lexicon.ATTRIBUTE_NOUNS or name[0] in lexicon.KIN:
         return _kin_noun(tokens)
     following = tokens[len(name)].word if len(name) < len(tokens) else ""
-    plural = len(name) == 1 and (
-        name[0].endswith("s") or following in {"are", "were"} or name[0] in lexicon.INDEFINITE
-    )
+    plural = len(name) == 1 and (_is_plural(name[0], following) or name[0] in lexicon.INDEFINITE)
     passive = any(token.word == "being" for token in tokens[len(name) + 1 : len(name) + 3])
     if not plural and not passive and looks_like_predicate(following):
         return Subject("name", " ".join(name))
     return None
+
+
+def _is_plural(noun: str, verb: str) -> bool:
+    """Tell whether a capitalised first word is a plural noun: by its verb, else by its ending."""
+    if verb in {"are", "were"}:
+        return True
+    singular = verb in {"is", "was", "has"} or (verb.endswith("s") and not verb.endswith("ss"))
+    return noun.endswith("s") and not singular
 
 
 def looks_like_predicate(word: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon, unspaced, vocabulary
 from retold.ingest.lexical_judge.features import Claim, parse
@@ -13,7 +14,7 @@ from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token, collapse, fold, snowball
 from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.quantities import read_quantities
-from retold.ingest.lexical_judge.quoted import Part, Text, read_text, stem_of
+from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, read_text, stem_of
 from retold.ingest.lexical_judge.sign_rules import ANTONYM_STEMS
 from retold.ingest.lexical_judge.slots import read_slots, values_differ
 from retold.models.verdict import Label, Verdict
@@ -22,6 +23,7 @@ from retold.text import UNSPACED_SCRIPTS, Script, dominant_script
 FLOOR: Final = 0.5
 """Coverage from which the caller accepts a quote; here it only picks the verdict's label."""
 _MIN_UNKNOWN_WORDS: Final = 3
+_SHORT_TURN: Final = 3
 _MIN_NAME_CHARS: Final = 2
 _FULL: Final = 1.0
 _COLLECTIVE: Final = frozenset(
@@ -30,7 +32,7 @@ _COLLECTIVE: Final = frozenset(
 )
 """Nouns by which a claim may name whoever the quote calls "we"."""
 _EAST_ASIAN: Final[frozenset[Script]] = frozenset({"han", "kana"})
-_VALUE_LEADS: Final = lexicon.ARTICLES | lexicon.PREPOSITIONS | lexicon.BE | lexicon.HAVE
+_VALUE_LEADS: Final = lexicon.ARTICLES | lexicon.PREPOSITIONS | lexicon.HAVE
 _AVERSE: Final = frozenset(
     snowball(word)
     for word in (
@@ -62,10 +64,18 @@ def _claim_part(claim: Text) -> Part:
     return next((part for part in claim.parts if part.stems), claim.parts[0])
 
 
+def _counterpart(part: Part, claim: Text, asked: Part) -> Part:
+    """Return the clause of the claim that shares most with a clause of the quote."""
+    shared = [len(part.stems & other.stems) for other in claim.parts]
+    return claim.parts[shared.index(max(shared))] if max(shared) else asked
+
+
 def _fault(part: Part, claim: Text, asked: Part) -> str:
     """Return the rule by which a clause cannot support the claim, "" when none applies."""
     if part.question:
         return "question"
+    if _only_names(part, claim, asked):
+        return "slot"
     if _other_subject(part, claim, asked):
         return "other-subject"
     if part.hypothetical and not any(other.hypothetical for other in claim.parts):
@@ -77,9 +87,19 @@ def _fault(part: Part, claim: Text, asked: Part) -> str:
     return ""
 
 
+def _only_names(part: Part, claim: Text, asked: Part) -> bool:
+    """Tell whether the clause says what the principal is called and the claim something else."""
+    if "name" not in part.stems or "name" in claim.stems or asked.subject.kind != "principal":
+        return False
+    words = {token.word for token in part.tokens}
+    return part.subject.kind != "relation" and bool(words & {"me", "i", "my", "user"})
+
+
 def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     subject = part.subject
-    if not subject.is_other or asked.subject.kind not in {"principal", "possession"}:
+    if not subject.is_other or not asked.subject.is_principals:
+        return False
+    if asked.subject.kind != "principal" and not _has_own(part):
         return False
     if subject.kind == "relation":
         kin = {lexicon.KIN.get(word, word) for word in claim.words}
@@ -91,6 +111,14 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     return subject.key not in claim.words
 
 
+def _has_own(part: Part) -> bool:
+    """Tell whether the clause's subject has the thing itself: "my wife's birthday", "he has a"."""
+    words = {token.word for token in part.tokens}
+    named = any(token.owner and token.word != "user" for token in part.tokens)
+    return named or bool(words & _OWNING) or part.subject.kind == "pronoun"
+
+
+_OWNING: Final = lexicon.HAVE | frozenset("own owns owned got his her hers their theirs".split())
 _PERFECT: Final = frozenset("have has had be been being is are am was were get got to".split())
 
 
@@ -190,8 +218,8 @@ def _other_order(quote: Claim, claim: Claim) -> bool:
 def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
     """Return the content stems in order, each with whether it is a predicate's own word.
 
-    A predicate follows its subject directly; what follows an article, a preposition or a form of
-    be or have is a value.
+    A predicate follows its subject or a form of be directly; what follows an article, a
+    preposition or a form of have is a value.
     """
     out: list[tuple[str, bool]] = []
     before = ""
@@ -207,7 +235,7 @@ def _swapped(quote: Text, claim: Text, asked: Part) -> bool:
     """Tell whether a clause equals the claim but for one value, or says an opposite."""
     wanted = _values(asked, claim.grammar)
     return any(
-        _one_value_differs(_values(part, quote.grammar), wanted, quote, claim)
+        _one_value_differs(_values(part, quote.grammar), wanted, claim)
         or any(
             frozenset((mine, theirs)) in ANTONYM_STEMS
             for mine in part.stems - claim.stems
@@ -220,7 +248,6 @@ def _swapped(quote: Text, claim: Text, asked: Part) -> bool:
 def _one_value_differs(
     heard: Sequence[tuple[str, bool]],
     wanted: Sequence[tuple[str, bool]],
-    quote: Text,
     claim: Text,
 ) -> bool:
     if len(heard) != len(wanted) or len(wanted) < 2:  # noqa: PLR2004 - a value and its context
@@ -228,9 +255,8 @@ def _one_value_differs(
     differing = [pair for pair in zip(heard, wanted, strict=True) if pair[0][0] != pair[1][0]]
     if len(differing) != 1:
         return False
-    (mine, mine_acts), (theirs, theirs_acts) = differing[0]
-    acts = mine_acts or theirs_acts
-    return not acts and mine not in claim.stems and theirs not in quote.stems
+    (mine, mine_acts), (_, theirs_acts) = differing[0]
+    return not (mine_acts or theirs_acts) and mine not in claim.stems
 
 
 def _spaced(quote: str, claim: str) -> tuple[float, str] | None:
@@ -255,31 +281,75 @@ def _spaced(quote: str, claim: str) -> tuple[float, str] | None:
 def _covered(
     said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim
 ) -> tuple[float, str]:
+    """Return the share of the claim's stems in usable clauses, or 0.0 with the refusing rule."""
     if _excluded(said, asked_text):
         return 0.0, "fragment"
     if _kin_missing(said, asked):
         return 0.0, "other-subject"
     if _other_order(quote, claim):
         return 0.0, "order"
-    wanted = asked_text.stems
-    if said.words & {"we", "us", "our", "ours"}:
-        wanted = wanted - _COLLECTIVE or wanted
+    wanted = _wanted(said, asked_text)
+    coverage = _cover(said, asked_text, asked, wanted)
+    if coverage.fault:
+        return 0.0, coverage.fault
+    if _other_quantity(said, wanted):
+        return 0.0, "number"
+    comparable = said.grammar is asked_text.grammar and coverage.best < len(wanted)
+    if _other_slot(quote, claim) or (comparable and _swapped(said, asked_text, asked)):
+        return 0.0, "slot"
+    return len(coverage.usable) / len(wanted), "coverage"
+
+
+class _Coverage(NamedTuple):
+    """What usable clauses cover, the most that one clause covers, why that one is unusable."""
+
+    usable: frozenset[str]
+    best: int
+    fault: str
+
+
+def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Coverage:
+    """Cover the wanted stems clause by clause; among equals a usable clause is the best."""
     best, fault = 0, ""
-    usable: set[str] = set()
-    blocked: set[str] = set()
+    usable: frozenset[str] = frozenset()
     for part in said.parts:
         covered = part.stems & wanted
-        reason = _fault(part, asked_text, asked)
-        usable |= covered if not reason else set()
-        blocked |= covered if reason else set()
+        reason = _fault(part, claim, _counterpart(part, claim, asked))
+        if not reason:
+            usable |= covered
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
-    if fault:
-        return 0.0, fault
-    same_language = said.grammar is asked_text.grammar
-    if _other_slot(quote, claim) or (same_language and _swapped(said, asked_text, asked)):
-        return 0.0, "slot"
-    return len(usable) / len(wanted), "coverage"
+    return _Coverage(usable, best, fault)
+
+
+def _wanted(said: Text, claim: Text) -> frozenset[str]:
+    """Return the stems of the claim that the quote has to cover; never none."""
+    wanted = claim.stems
+    if said.words & {"we", "us", "our", "ours"}:
+        wanted = wanted - _COLLECTIVE or wanted
+    if _requests(said):
+        wanted = wanted - {LIKED} or wanted
+    return wanted
+
+
+def _other_quantity(said: Text, wanted: frozenset[str]) -> bool:
+    """Tell whether the clauses that cover most of the claim's words have other numbers or dates.
+
+    "Bought it in 2019 and renovated it in 2022" does not say that it was bought in 2022.
+    """
+    values = frozenset(stem for stem in wanted if stem.startswith("#"))
+    covered = [len(part.stems & wanted - values) for part in said.parts]
+    if not values or not max(covered):
+        return False
+    nearest = [p for p, n in zip(said.parts, covered, strict=True) if n == max(covered)]
+    held = [{stem for stem in part.stems if stem.startswith("#")} for part in nearest]
+    return all(mine and not mine & values for mine in held)
+
+
+def _requests(said: Text) -> bool:
+    """Tell whether a quote asks for something in few words: that is a preference unsaid."""
+    spoken = sum(not token.is_mark for token in said.tokens)
+    return LIKED not in said.stems and ("please" in said.words or spoken <= _SHORT_TURN)
 
 
 def _kin_missing(said: Text, asked: Part) -> bool:
@@ -288,7 +358,15 @@ def _kin_missing(said: Text, asked: Part) -> bool:
         return False
     kin = {lexicon.KIN.get(word, word) for word in said.words}
     pronoun = any(part.subject.kind == "pronoun" for part in said.parts)
-    return asked.subject.key not in kin and not pronoun
+    return asked.subject.key not in kin and not pronoun and not _same_bearer(said, asked)
+
+
+def _same_bearer(said: Text, asked: Part) -> bool:
+    """Tell whether the quote has the name that stands beside the relation: "colleague Tom"."""
+    return any(
+        token.word in lexicon.KIN and name.surface[:1].isupper() and name.word in said.words
+        for token, name in pairwise(asked.tokens)
+    )
 
 
 def _scripts_differ(quote: Script, claim: Script) -> bool:

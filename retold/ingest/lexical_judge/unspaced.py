@@ -87,6 +87,17 @@ _KIN: Final = tuple(
 )
 _CHINESE_NAMING: Final = re.compile("的?(?:名字|姓名)[是叫]|叫做|名叫|叫作")
 """Every way to say "is called", folded to one."""
+_JAPANESE_ENDINGS: Final = (
+    (
+        re.compile("(?:く|では|じゃ)?(?:ありません|ないです|ません|なかった|ない)(?:でした|です)?"),
+        "無",
+    ),
+    (re.compile("[てで]い?(?:ました|ます|る|た)"), "て"),
+    (re.compile("ました"), "た"),
+    (re.compile("(?:ます|です|である|だ)(?=$|[^ぁ-ゟ])"), ""),
+    (re.compile("(?<=[一-鿿゠-ヿ\ue000])[はがをも](?=.)"), ""),
+)
+"""Polite and plain forms, case and topic particles: what two ways to say one thing differ in."""
 _CUT: Final = re.compile(
     "[，。；、！,.;!\n]+|但是|但|因为|因為|所以|除非|或者|けれど|けど|しかし|だから|แต่|เพราะ|ดังนั้น|หรือ|하지만|그래서"
 )
@@ -137,6 +148,14 @@ def fold_principal(text: str, names: Sequence[str]) -> str:
     return re.sub(f"{PRINCIPAL}的?(?:{PRINCIPAL})+", PRINCIPAL, text)
 
 
+def _plain_japanese(text: str) -> str:
+    """Return Kana text in one register, without the particles that mark topic, subject, object."""
+    if any("\u3041" <= char <= "\u309f" for char in text):
+        for pattern, plain in _JAPANESE_ENDINGS:
+            text = pattern.sub(plain, text)
+    return text
+
+
 def units(text: str) -> tuple[str, ...]:
     """Return clusters of unspaced characters, words of other scripts, numbers, in order."""
     found: list[str] = []
@@ -173,7 +192,7 @@ def _parts(text: str) -> list[Part]:
     for sentence in _SENTENCE.split(text):
         question = bool(_QUESTION.search(sentence))
         for clause in _CUT.split(sentence):
-            found = units(clause)
+            found = units(_plain_japanese(clause))
             if found:
                 out.append(Part(found, clause, question))
     return out
@@ -237,6 +256,9 @@ def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     left, right = len(mine) - start - end, len(claim) - start - end
     if not left or not right:
         return False
+    rest = (*mine[start : start + left], *claim[start : start + right])
+    if left == right == 1 and all("\u3041" <= unit <= "\u309f" for unit in rest):
+        return False  # one Hiragana is an inflection, not a value
     after = claim[len(claim) - end] if end else ""
     if after in _PARTICLES:
         return True
@@ -278,7 +300,7 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
     Both texts are folded (NFKC).  0.0 comes with the name of the rule that refused the support.
     """
     folded = fold_principal(claim, names)
-    asked = Part(units(folded), folded, question=False)
+    asked = Part(units(_plain_japanese(folded)), folded, question=False)
     parts = _parts(fold_principal(quote, names))
     heard = [unit for part in parts for unit in part.units]
     if not asked.units or not parts:
@@ -290,6 +312,8 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
     if _kin(asked.text) - _kin(" ".join(part.text for part in parts)):
         return 0.0, "other-subject"
     wanted = _bigrams(asked.units)
+    if PRINCIPAL not in heard:  # these languages drop a subject that is understood
+        wanted = frozenset(pair for pair in wanted if PRINCIPAL not in pair) or wanted
     best, fault = 0, ""
     usable: set[tuple[str, ...]] = set()
     for part in parts:

@@ -26,6 +26,8 @@ def slot(pair: Pair) -> Outcome | None:
             continue
         if _in_turn(pair):
             return Outcome("unknown", "slot-modality")
+        if pair.a.modality != pair.b.modality:
+            return Outcome("distinct", "slot-modality")
         settled = pair.both_facts and not (_is_former(pair.a) or _is_former(pair.b))
         if settled and not (pair.a.negated or pair.b.negated):
             return Outcome("contradicts", f"slot:{name.name}")
@@ -149,7 +151,7 @@ def number(pair: Pair) -> Outcome | None:
     if mine == theirs or not mine or not theirs or pair.flips:
         return None
     if pair.both_differ:
-        return Outcome("unknown", "number-other")
+        return Outcome("distinct", "number-other")
     if _repeatable(pair) and not _scheduled(pair):
         return Outcome("unknown", "number-event")
     if not mine & theirs and pair.overlap >= HALF and _same_measure(pair):
@@ -176,7 +178,7 @@ def date(pair: Pair) -> Outcome | None:
     if _repeatable(pair) and not _scheduled(pair):
         return Outcome("unknown", "date-event")
     if pair.both_differ and pair.overlap < HALF:
-        return Outcome("unknown", "date-loose")
+        return Outcome("distinct", "date-other")
     close = pair.overlap >= HALF or len(pair.only_a | pair.only_b) <= 1
     return Outcome("contradicts" if close else "unknown", "date" if close else "date-loose")
 

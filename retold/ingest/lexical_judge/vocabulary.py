@@ -51,6 +51,7 @@ SYNONYM_GROUPS: Final = (
     "male man",
     "female woman",
     "peanut groundnut",
+    "stop quit cease discontinue",
     "allergic allergy",
     "diabetic diabetes",
     "asthmatic asthma",
@@ -88,7 +89,8 @@ ANTONYMS: Final = tuple(
         "visible hidden|automatic manual|digital analog|digital analogue|temporary permanent",
         "optional required|possible impossible|healthy sick|healthy ill|plural singular",
         "lowercase uppercase|ascending descending|horizontal vertical|internal external",
-        "minimum maximum|positive negative|lenient strict|polite rude|verbose terse",
+        "minimum maximum|own rent|own lease|positive negative|lenient strict|polite rude",
+        "verbose terse",
     )
     for pair in line.split("|")
 )
@@ -129,7 +131,7 @@ IRREGULAR_PAST: Final = frozenset(
     "ate fell fed felt fought found flew forgot froze gave went grew hung heard hid held kept knew "
     "led left lent lost meant met paid rode rang rose ran said saw sold sent shook shone shot sang "
     "sank sat slept spoke spent stood stole stuck struck swore swept swam swung took taught tore "
-    "told thought threw understood woke wore won wrote bore made got was were did had".split()
+    "told thought threw understood woke wore won wrote bore made got was were did had quit".split()
 )
 
 PHRASES: Final = {
@@ -182,6 +184,17 @@ PHRASES: Final = {
         ("working as", ""),
         ("worked as", "was"),
         ("employed as", ""),
+        ("afraid of", "fear"),
+        ("scared of", "fear"),
+        ("terrified of", "fear"),
+        ("frightened of", "fear"),
+        ("tired of", "dislike"),
+        ("sick of", "dislike"),
+        ("fed up with", "dislike"),
+        ("bored of", "dislike"),
+        ("bored with", "dislike"),
+        ("passionate about", "like"),
+        ("obsessed with", "like"),
         ("in favour of", "like"),
         ("in favor of", "like"),
         ("steer clear of", "avoid"),
