@@ -126,9 +126,10 @@ def _header(response: SearchResponse) -> list[str]:
 
 def _block(result: SearchResult, ids: Mapping[str, str], token: str) -> list[str]:
     record, why = result.record, result.explanation
+    scope = f"{record.scope.kind}:{_inline(record.scope.id, token)}"
     head = (
         f"[mem_{ids[record.id]}] {record.type} · {record.status} · {record.source_kind} · "
-        f"event {record.event_at.date().isoformat()} · scope {_inline(str(record.scope), token)}"
+        f"event {record.event_at.date().isoformat()} · scope {scope}"
     )
     tail = [why.summary]
     if why.conflicts_with:
