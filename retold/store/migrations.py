@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import metadata, resources
 from os import PathLike
@@ -89,7 +90,7 @@ def inspect(connection: apsw.Connection) -> FileState:
 
     Raises ForeignFile for a file that is not ours and SchemaTooNew for a later release's.
     """
-    with opening.translated(Path(connection.filename)):
+    with opening.translated(Path(connection.filename)), _one_snapshot(connection):
         application_id, version = _identity(connection)
         if application_id == APPLICATION_ID:
             return _state_of(connection, version)
@@ -104,6 +105,20 @@ def inspect(connection: apsw.Connection) -> FileState:
         ):
             return "version_1"
         raise ForeignFile(f"{connection.filename}: not a Retold store; it was left untouched")
+
+
+@contextmanager
+def _one_snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """Let several statements see one file: another process may just be making a store of it."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("begin")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
 
 
 def require_current(connection: apsw.Connection) -> None:

@@ -1,5 +1,6 @@
 """Connection settings, driver errors and what kinds of file may be opened."""
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ from retold.errors import (
     StoreError,
     StoreUnavailable,
 )
-from retold.store import Store, connection
+from retold.store import Store, connection, migrations
 from tests.store_support import new_record
 
 # --- settings -------------------------------------------------------------------------
@@ -260,6 +261,25 @@ def test_empty_file_becomes_a_store_only_when_asked(tmp_path):
     assert path.read_bytes() == b""
     Store.open(path).close()
     Store.open(path, create=False).close()
+
+
+def test_file_that_becomes_a_store_while_it_is_looked_at_is_not_called_foreign(tmp_path):
+    """Without ``_one_snapshot`` in migrations.inspect the marks are old and the tables new."""
+    path = tmp_path / "memory.db"
+    path.touch()
+    looking = connection.open_writer(path, 1, create=False)
+
+    def another_process(cursor, sql, bindings):
+        if "sqlite_schema" in sql and looking.exec_trace:
+            looking.exec_trace = None
+            with contextlib.suppress(StoreBusy):
+                Store.open(path, busy_timeout_seconds=0).close()
+        return True
+
+    looking.exec_trace = another_process
+    assert migrations.inspect(looking) == "empty"
+    looking.close()
+    Store.open(path).close()
 
 
 def test_missing_folder_is_named(tmp_path):
