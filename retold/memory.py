@@ -268,11 +268,6 @@ class MemorySession:
         never expose it to a model as a tool.
         """
         self._require_open()
-        if source_kind not in ("user_statement", "tool_result", "agent_inference"):
-            raise InvalidInput(
-                f"source_kind {source_kind!r} is not for sessions; choose user_statement, "
-                "tool_result or agent_inference"
-            )
         request = WriteRequest(
             type=type,
             content=content,

@@ -10,6 +10,7 @@ import numpy as np
 
 from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound, ScopeNotWritable, StaleComparison, WriteContended
+from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.comparison import (
     Neighbours,
@@ -48,7 +49,7 @@ from retold.models import (
 from retold.policy.grants import writable_scopes
 from retold.policy.lifecycle import Standing, has_authority
 from retold.policy.temporal import is_temporary
-from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge
+from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge, Vectors
 from retold.store import Store, Transaction
 
 Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
@@ -141,7 +142,7 @@ class Ingestor:
         trace = WriteTrace()
         checked = [self._admitted(request) for request in requests]
         with trace.stage("embed"):
-            vectors = self._embedder.embed_documents([request.content for request in checked])
+            vectors = self._embedded([request.content for request in checked])
         with self._store.read() as tx:
             situations = [situation_of(tx, principal, item, self._cfg) for item in checked]
         plans = [
@@ -179,8 +180,12 @@ class Ingestor:
         if plan.backing.check.note and not plan.setting.is_host:
             trace.note(plan.backing.check.note)
         with trace.stage("embed"):
-            vector = self._embedder.embed_documents([request.content])[0]
+            vector = self._embedded([request.content])[0]
         return replace(plan, vector=vector)
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """Return one checked vector per text. Raises EmbeddingError."""
+        return check_vectors(self._embedder.embed_documents(texts), len(texts), self._embedder.dims)
 
     def _refuse_strangers(self, situation: Situation, request: WriteRequest) -> None:
         setting = situation.setting

@@ -45,6 +45,8 @@ MAX_TAGS: Final = 32
 MAX_TAG_CHARS: Final = 100
 MAX_MENTIONS: Final = 32
 
+RESERVED_KINDS: Final[tuple[SourceKind, ...]] = ("system", "session_summary")
+
 _TURN_ROLE: Final[dict[SourceKind, TurnRole]] = {
     "user_statement": "user",
     "tool_result": "tool",
@@ -68,6 +70,11 @@ def validated(request: WriteRequest) -> WriteRequest:
     if request.source_kind not in SOURCE_KINDS:
         raise InvalidSourceKind(
             f"unknown source_kind {request.source_kind!r}; choose one of {SOURCE_KINDS}"
+        )
+    if request.source_kind in RESERVED_KINDS and request.host_source is None:
+        raise InvalidSourceKind(
+            f"{request.source_kind} is written by the host or the extractor; "
+            "claim user_statement, tool_result or agent_inference"
         )
     limit = MAX_HOST_CONTENT_CHARS if request.host_source else MAX_CONTENT_CHARS
     require_text(request.content, "content", limit)

@@ -176,6 +176,7 @@ class Revision:
     ) -> list[str]:
         """Merge one entity into another of its scope and kind; return the touched record ids.
 
+        The event names the records that moved, so that an operator can part the two again.
         Raises NotFound for an entity the principal cannot read and write, InvalidInput for a
         circle, two kinds or two scopes.
         """
@@ -183,6 +184,7 @@ class Revision:
         with self._store.write() as tx:
             for wanted in (entity_id, merge_into):
                 self._require_entity(tx, principal, wanted)
+            moved = tx.records.list_linked_to(entity_id)
             touched = tx.entities.merge(entity_id, merge_into)
             records = list(tx.records.by_seqs(touched).values())
             for record in records:
@@ -195,7 +197,8 @@ class Revision:
                 user_id=principal.user_id,
                 payload={
                     "merge_into": merge_into,
-                    "records": [record.id for record in records],
+                    "moved": [record.id for record in moved],
+                    "touched": len(records),
                     "reason": reason,
                 },
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from retold.errors import InvalidInput
 
@@ -56,7 +55,7 @@ def from_us(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Return compact JSON with sorted keys; NaN and infinities are refused."""
     return json.dumps(
         value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False

@@ -355,5 +355,5 @@ def test_equal_names_do_not_make_one_entity(world):
     world.session().merge(subjects[2], subjects[3], reason="she runs the firm")
     (event,) = world.events("entity.merged")
     assert event.payload["reason"] == "she runs the firm"
-    assert sister.record_id in event.payload["records"]
+    assert event.payload["moved"] == [sister.record_id]
     assert (event.entity_id, event.payload["merge_into"]) == (subjects[2], subjects[3])
