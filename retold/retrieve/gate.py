@@ -43,10 +43,10 @@ def decide(signals: QuerySignals, candidates: Sequence[Candidate], cfg: GateConf
     tops: dict[int, float] = {}
     for candidate, passed in first:
         if passed:
-            count = len(candidate.channels)
+            count = _channel_count(candidate)
             tops[count] = max(tops.get(count, 0.0), candidate.fused_score)
     second = [
-        _relative(floors, candidate, tops[len(candidate.channels)])
+        _relative(floors, candidate, tops[_channel_count(candidate)])
         if passed
         else (candidate, False)
         for candidate, passed in first
@@ -109,12 +109,17 @@ def _relative(floors: GateFloors, candidate: Candidate, top: float) -> tuple[Can
     least = floors.relative_floor * top
     if candidate.fused_score >= least:
         return candidate, True
-    count = len(candidate.channels)
+    count = _channel_count(candidate)
     reason = (
         f"step 2, relative floor: fused {below(candidate.fused_score, least)} = "
         f"{floors.relative_floor:g} x the top of {count}-channel candidates"
     )
     return evolve(candidate, gate_reason=reason), False
+
+
+def _channel_count(candidate: Candidate) -> int:
+    found = (candidate.dense, candidate.lexical, candidate.entity)
+    return len(found) - found.count(None)
 
 
 def _excluded(signals: QuerySignals, floors: GateFloors, candidate: Candidate) -> str | None:
