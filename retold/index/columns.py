@@ -274,9 +274,9 @@ class Columns:
         rows = self._rows_among(codes, among) if among is not None else self._narrow_rows(codes)
         oldest_expiry = None if include_history else now_us
         where: Rows | slice = slice(0, self._size) if rows is None else rows
-        keep = table[self._flags[where]]
+        keep = table.take(self._flags[where])
         if rows is None:
-            keep &= self._scope_table(codes)[self._scope[where]]
+            keep &= self._scope_table(codes).take(self._scope[where])
         if oldest_expiry is not None:
             keep &= self._expires[where] > oldest_expiry
         if since_us is not None:

@@ -101,8 +101,7 @@ class Generation:
         elif row.vector is not None and len(row.vector) != self._identity.dims * STORED.itemsize:
             self.end_dense(_unusable(row.seq))
         elif row.vector is not None:
-            native = np.frombuffer(row.vector, STORED).astype(np.float32)
-            self.matrix.put_bytes(at, row.vector if _NATIVE else native.tobytes())
+            self.matrix.put_bytes(at, row.vector if _NATIVE else _swapped(row.vector))
 
     def _vector_of(self, row: ProjectionRow) -> Vector | None:
         """Return the checked vector of a changed row; one that cannot be used ends the dense."""
@@ -125,6 +124,10 @@ def _identity_conflict(tx: Transaction, identity: EmbeddingIdentity) -> str | No
     if stored is None or stored == identity:
         return None
     return f"the store's vectors come from {stored}, this process uses {identity}"
+
+
+def _swapped(blob: bytes) -> bytes:
+    return np.frombuffer(blob, STORED).astype(np.float32).tobytes()
 
 
 def _foreign(seq: int, identity: EmbeddingIdentity) -> str:

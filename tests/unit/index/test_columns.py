@@ -130,6 +130,7 @@ def test_eligible_among_keys_still_checks_their_scope():
     found = columns.eligible([1], now_us=NOW, include_history=True, among=[1, 2, 77])
 
     assert found.seqs().tolist() == [1]
+    assert columns.eligible([1], now_us=NOW, among=[]).count == 0
 
 
 @pytest.mark.parametrize("codes", [[], [5], [100_000]], ids=["none", "empty scope", "unknown code"])
