@@ -149,7 +149,8 @@ def as_json(value: object) -> object:
 
 def pair_lines(title: str, result: Mapping[str, Any], *, rules: bool) -> Iterable[str]:
     """Yield the human report of one file of pairs."""
-    yield f"{title}: {result['n']} pairs, {result['cpu_microseconds_per_pair']} us of processor time a pair"
+    cost = result["cpu_microseconds_per_pair"]
+    yield f"{title}: {result['n']} pairs, {cost} us of processor time a pair"
     for label, pair in result["labels"].items():
         yield f"  {label:<12} precision {pair['precision']}  recall {pair['recall']}"
     yield f"  {'unknown':<12} share     {result['unknown']}"

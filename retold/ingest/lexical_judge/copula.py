@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.features import Claim, attitude_of, is_content, is_negated
+from retold.ingest.lexical_judge.features import (
+    CACHED_CLAIMS,
+    Claim,
+    attitude_of,
+    is_content,
+    is_negated,
+)
 from retold.ingest.lexical_judge.normalise import Token, stem
 
 _MAX_LABEL: Final = 6
@@ -62,6 +69,7 @@ class Copula:
         )
 
 
+@lru_cache(maxsize=CACHED_CLAIMS)
 def read_copula(claim: Claim) -> Copula | None:
     """Return the claim cut at its verb or colon; None for claims of another form."""
     for position, token in enumerate(claim.tokens[: _MAX_LABEL + 1]):

@@ -15,8 +15,10 @@ from retold.ingest.lexical_judge.subject import Subject, read_subject
 
 MAX_TOKENS: Final = 300
 """Tokens of a claim that are compared: the ordered comparison is quadratic."""
-CACHED_CLAIMS: Final = 4_096
+CACHED_CLAIMS: Final = 1_024
+"""Texts whose parsed form is kept: a write compares one claim with some hundred others."""
 
+_EMPTY: Final = lexicon.FUNCTION_WORDS | lexicon.NEGATORS | lexicon.LIKING | lexicon.DISLIKING
 _DETERMINERS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
 _CLAUSE_MARKS: Final = frozenset(".;!?。！？；\n")
 _CLAUSE_WORDS: Final = frozenset("but although though while whereas because so unless if".split())
@@ -67,9 +69,9 @@ class Clause:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """What the rules know about one claim.
+    """What the rules know about one claim; equal only to itself, so that hashing costs nothing.
 
     ``content`` are the stems of meaning-bearing words without polarity, negation, numbers or the
     principal; ``sequence`` the same in order; ``attitude`` is 1 for liking, -1 for disliking, 0
@@ -111,14 +113,7 @@ class Claim:
 
 def is_content(token: Token) -> bool:
     """Tell whether a token carries meaning: no mark, number, grammar, sign or the principal."""
-    word = token.word
-    return not (
-        token.is_mark
-        or word in lexicon.FUNCTION_WORDS
-        or word in lexicon.NEGATORS
-        or word in lexicon.LIKING
-        or word in lexicon.DISLIKING
-    )
+    return token.word not in _EMPTY and not token.is_mark
 
 
 def attitude_of(tokens: Sequence[Token]) -> int:
@@ -137,6 +132,14 @@ def _is_preposition(tokens: Sequence[Token], position: int) -> bool:
         return False
     before = tokens[position - 1].word
     return before in lexicon.BE or before in frozenset("look looks feel feels sound just".split())
+
+
+def is_ending(tokens: Sequence[Token], position: int) -> bool:
+    """Tell a verb of ending from its doubles: "his left hand", "the end", "on leave"."""
+    if tokens[position].word not in lexicon.ENDING:
+        return False
+    before = tokens[position - 1].word if position else ""
+    return before not in _DETERMINERS and before not in lexicon.PREPOSITIONS - lexicon.LIKING
 
 
 def is_negated(tokens: Sequence[Token]) -> bool:
@@ -223,7 +226,7 @@ def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
 
 def _before_verb(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
-        if token.word in lexicon.AUXILIARIES:
+        if token.word in lexicon.AUXILIARIES or token.word in lexicon.PERSON_VERBS:
             return
         yield token
 
@@ -251,9 +254,9 @@ def parse(text: str) -> Claim:
         subject=read_subject(kept),
         negated=any(clause.negated for clause in clauses),
         attitude=next((clause.attitude for clause in clauses if clause.attitude), 0),
-        modality=modality_of([token.word for token in kept]),
+        modality=modality_of(kept),
         tense=tense_of(kept),
-        ends=any(token.word in lexicon.ENDING for token in kept),
+        ends=any(is_ending(kept, position) for position in range(len(kept))),
         quantities=quantities,
         length=sum(not token.is_mark for token in tokens),
     )

@@ -121,7 +121,7 @@ STATE_VERBS: Final = _words(
     "work works live lives use uses own owns attend attends belong belongs hold holds run runs",
     "play plays do does drive drives study studies practise practises practice practices employed",
     "subscribed subscribes member still rent rents keep keeps serve serves job",
-    "active current existing ongoing valid",
+    "active current existing ongoing valid go goes going",
 )
 """Verbs that report a lasting state, beside which only the object tells two states apart."""
 

@@ -20,20 +20,32 @@ _DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())
 _FUTURE: Final = frozenset({"will", "shall"})
 
 
-def is_hypothetical(words: Sequence[str]) -> bool:
+def is_hypothetical(tokens: Sequence[Token]) -> bool:
     """Tell whether the words speak of a possibility, condition, wish or aim."""
+    words = [token.word for token in tokens]
     if any(word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS for word in words):
         return True
+    travels = _travels(tokens)
     return any(
-        (first in _AIMS and second == "to")
+        (first in _AIMS and second == "to" and not (first == "going" and travels))
         or (first in _DREAMS and second in {"of", "about"})
         or (first in {"i", "we"} and second in {"should", "ought"})
         for first, second in pairwise(words)
     )
 
 
-def is_past(words: Sequence[str]) -> bool:
+def _travels(tokens: Sequence[Token]) -> bool:
+    """Tell "going to Lyon", "going to the sea" from "going to swim"."""
+    for first, second, third in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if first.word == "going" and second.word == "to":
+            place = third.surface[:1].isupper() or third.word in lexicon.ARTICLES
+            return place or third.word in lexicon.POSSESSIVES
+    return False
+
+
+def is_past(tokens: Sequence[Token]) -> bool:
     """Tell whether the words report a former state: "used to", "formerly", "in the past"."""
+    words = [token.word for token in tokens]
     if any(word in lexicon.PAST_MARKERS for word in words):
         return True
     pairs = list(pairwise(words))
@@ -44,11 +56,11 @@ def is_past(words: Sequence[str]) -> bool:
     return any(not set(words[max(0, n - 2) : n]) & accustomed for n in habits)
 
 
-def modality_of(words: Sequence[str]) -> Modality:
+def modality_of(tokens: Sequence[Token]) -> Modality:
     """Return the modality of a whole claim; a possibility outweighs the past."""
-    if is_hypothetical(words):
+    if is_hypothetical(tokens):
         return "hypothetical"
-    return "past" if is_past(words) else "fact"
+    return "past" if is_past(tokens) else "fact"
 
 
 def tense_of(tokens: Sequence[Token]) -> Tense:
@@ -56,7 +68,9 @@ def tense_of(tokens: Sequence[Token]) -> Tense:
     words = [token.word for token in tokens]
     for position, word in enumerate(words):
         before = words[position - 1] if position else ""
-        if word in _FUTURE or (word == "to" and before in {"going", "is", "are", "am"}):
+        if word in _FUTURE or (word == "to" and before in {"is", "are", "am"}):
+            return "future"
+        if word == "to" and before == "going" and not _travels(tokens):
             return "future"
         if word in {"has", "have", "is", "are", "am"}:
             return "present"

@@ -18,6 +18,8 @@ from retold.ingest.lexical_judge import lexicon, vocabulary
 
 MAX_CHARS: Final = 4_000
 """Characters of a text that are read; a claim is one sentence, a quote one turn."""
+MAX_WORD: Final = 64
+"""Characters of one word that are read: longer runs are no words, and words are cached."""
 
 _FOLDED: Final = str.maketrans(
     {
@@ -71,7 +73,8 @@ def fold(text: str) -> str:
 
     Lone surrogates survive as they are: they match no word and so carry no meaning here.
     """
-    return unicodedata.normalize("NFKC", text[:MAX_CHARS].translate(_FOLDED)).translate(_FOLDED)
+    folded = unicodedata.normalize("NFKC", text[:MAX_CHARS].translate(_FOLDED))
+    return folded[:MAX_CHARS].translate(_FOLDED)
 
 
 def collapse(text: str) -> str:
@@ -87,13 +90,13 @@ def _stemmer(language: str) -> snowballstemmer.stemmer:
     return stemmers[language]
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=16_384)
 def snowball(word: str, language: str = "english") -> str:
     """Return the Snowball stem of a lower-case word."""
     return str(_stemmer(language).stemWord(word))
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return the English stem of a lower-case word, one per inflection table and synonym group."""
     base = snowball(vocabulary.IRREGULAR.get(word, word))
@@ -107,22 +110,23 @@ for _line in vocabulary.SYNONYM_GROUPS:
         _SYNONYMS.setdefault(_other, _SYNONYMS.get(_head, _head))
 
 
-def _split(surface: str) -> list[Token]:
+@lru_cache(maxsize=16_384)
+def _split(surface: str) -> tuple[Token, ...]:
     """Split contractions and possessive endings off one written word."""
     word = surface.lower()
     if word in _IRREGULAR_NOT:
-        return [_token(surface, _IRREGULAR_NOT[word]), _token("not", "not")]
+        return (_token(surface, _IRREGULAR_NOT[word]), _token("not", "not"))
     if word.endswith("n't") and len(word) > len("n't"):
-        return [_token(surface[:-3], word[:-3]), _token("not", "not")]
+        return (_token(surface[:-3], word[:-3]), _token("not", "not"))
     if word.endswith("'s"):
         owner = word[:-2] not in _IS_AFTER
         head = _token(surface[:-2], word[:-2], owner=owner)
-        return [head] if owner else [head, _token("is", "is")]
+        return (head,) if owner else (head, _token("is", "is"))
     for suffix, expansion in _SUFFIXES.items():
         if word.endswith(suffix) and len(word) > len(suffix):
             cut = -len(suffix)
-            return [_token(surface[:cut], word[:cut]), _token(expansion, expansion)]
-    return [_token(surface, word)]
+            return (_token(surface[:cut], word[:cut]), _token(expansion, expansion))
+    return (_token(surface, word),)
 
 
 def _token(surface: str, word: str, *, owner: bool = False) -> Token:
@@ -152,5 +156,5 @@ def _with_phrases(tokens: list[Token]) -> list[Token]:
 
 def tokenise(text: str) -> tuple[Token, ...]:
     """Return words, numbers, currency signs, punctuation of an already folded text, in order."""
-    split = [part for match in _TOKEN.finditer(text) for part in _split(match.group())]
+    split = [part for match in _TOKEN.finditer(text) for part in _split(match.group()[:MAX_WORD])]
     return tuple(_with_phrases([token for token in split if token.word]))

@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS
-from retold.ingest.lexical_judge.normalise import collapse, fold
+from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse, fold
 from retold.ingest.lexical_judge.quoted import LIKED, read_text
 from retold.ingest.lexical_judge.support import fold_names, usable_names
 from retold.ingest.lexical_judge.unspaced import stems_of_unspaced
@@ -66,7 +66,7 @@ def object_stems(text: str, names: Sequence[str] = ()) -> frozenset[str]:
     ``names`` are the principal's.  Numbers and dates count.  A text of an unspaced script answers
     with its character pairs.
     """
-    return _object_stems(text, tuple(names))
+    return _object_stems(text[:MAX_CHARS], tuple(names))
 
 
 @lru_cache(maxsize=CACHED_CLAIMS)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.features import CACHED_CLAIMS
+from retold.ingest.lexical_judge.features import CACHED_CLAIMS, is_ending
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
@@ -233,7 +233,10 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
     )
     disliked = any(word in grammar.disliking for word in words)
     liked = any(word in grammar.liking for word in words)
-    ends = any(word in grammar.ending for word in words)
+    ends = any(
+        word in grammar.ending and (grammar is not ENGLISH or is_ending(clause, position))
+        for position, word in enumerate(token.word for token in clause)
+    )
     negators = sum(word in grammar.negators for word in words)
     concord = grammar is not ENGLISH and negators > 0
     return Part(
@@ -278,17 +281,15 @@ def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
 
 
 def _is_past(clause: Sequence[Token], grammar: Grammar) -> bool:
-    words = [token.word for token in clause]
     if grammar is ENGLISH:
-        return is_past(words)
-    return any(word in grammar.past for word in words)
+        return is_past(clause)
+    return any(token.word in grammar.past for token in clause)
 
 
 def _is_hypothetical(clause: Sequence[Token], grammar: Grammar) -> bool:
-    words = [token.word for token in clause]
     if grammar is ENGLISH:
-        return is_hypothetical(words)
-    return any(word in grammar.hypothetical for word in words)
+        return is_hypothetical(clause)
+    return any(token.word in grammar.hypothetical for token in clause)
 
 
 def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:

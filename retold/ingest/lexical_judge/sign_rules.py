@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon, vocabulary
-from retold.ingest.lexical_judge.features import Claim, is_content
+from retold.ingest.lexical_judge.features import Claim, is_content, is_ending
 from retold.ingest.lexical_judge.normalise import stem
 from retold.ingest.lexical_judge.outcome import HALF, LOW, MAX_WORDS, PART, Outcome
 from retold.ingest.lexical_judge.pair import Pair
@@ -47,8 +47,8 @@ def _stopped_things(claim: Claim) -> tuple[frozenset[str], bool]:
 
     "sold the car" ends a thing, "stopped learning Farsi" an activity.
     """
-    for position, token in enumerate(claim.tokens):
-        if token.word in lexicon.ENDING:
+    for position in range(len(claim.tokens)):
+        if is_ending(claim.tokens, position):
             rest = claim.tokens[position + 1 :]
             stop = next((n for n, t in enumerate(rest) if t.is_mark or t.word == "and"), len(rest))
             activity = bool(rest) and rest[0].word.endswith("ing")
