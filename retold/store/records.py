@@ -152,7 +152,7 @@ class RecordRepository:
                 "tags": to_json(list(new.tags)),
             },
         )
-        assert row is not None  # noqa: S101  # `returning` yields the row it inserted
+        assert row is not None  # `returning` yields the row it inserted
         return self.by_seqs([row[0]])[row[0]]
 
     def update(self, record: Record) -> Record:

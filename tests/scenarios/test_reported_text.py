@@ -146,7 +146,7 @@ def test_words_and_names_still_find_under_another_embedding_and_say_so(narrow):
             session.remember("Zoe sings", source_kind="agent_inference", type="episodic")
 
 
-@pytest.mark.parametrize("fault", ["nan", "zero", "size"])
+@pytest.mark.parametrize("fault", ["nan", "zero", "size", "rows"])
 def test_useless_vector_is_refused_on_write_with_nothing_stored(world, fault):
     """B51: a vector that says nothing never reaches the store."""
     session = world.session()

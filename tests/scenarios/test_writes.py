@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from retold.errors import InvalidSubject
+from retold.errors import InvalidSubject, RetoldError
 from retold.ingest.lexical_judge import LexicalJudge
 from retold.testing import FakeJudge
 from tests.scenarios.support import ANA, PROJECT, RULES, contents, person
@@ -105,6 +105,28 @@ def test_upgrade_to_a_user_statement_confirms_at_once(world):
     record = world.record(first)
     assert (record.source_kind, record.status) == ("user_statement", "confirmed")
     assert record.expires_at is None
+
+
+def _remember(world, session, kind):
+    session.remember("Ana lives in Turin", attribute="home_city", source_kind=kind)
+
+
+def _write(world, session, kind):
+    said = session.turn("user", "I live in Turin these days.").content
+    claim = {"attribute": "home_city", "source_kind": kind, "evidence": said}
+    world.write(session, "Ana lives in Turin", **claim)
+
+
+@pytest.mark.parametrize("kind", ["session_summary", "system"])
+@pytest.mark.parametrize("door", [_remember, _write], ids=["remember", "write"])
+def test_writer_cannot_claim_a_reserved_source_kind(world, kind, door):
+    session = world.session()
+
+    with pytest.raises(RetoldError) as refused:
+        door(world, session, kind)
+
+    assert refused.value.code == "invalid_source_kind"
+    assert world.row_counts()["records"] == 0
 
 
 def test_claim_without_a_subject_is_about_the_principal_in_a_personal_scope(world):
