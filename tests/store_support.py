@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -12,8 +13,8 @@ from retold.models import Record, Scope
 from retold.store import Store, Transaction
 from retold.store.meta import EmbeddingIdentity
 from retold.store.records import NewRecord
-from retold.testing import MOMENT
 
+MOMENT = datetime(2026, 1, 15, 9, 0, tzinfo=UTC)
 DIMS = 16
 IDENTITY = EmbeddingIdentity("tests/vectors", "1", DIMS)
 SCOPE = Scope("user", "ana")
