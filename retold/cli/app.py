@@ -14,28 +14,33 @@ from retold import __version__
 from retold.cli.exits import DONE, REFUSED, UNEXPECTED, error_line, exit_code, one_line
 from retold.cli.options import GlobalOptions, global_options
 
-_HOMES: Final = {
-    "demo": ("retold.cli.demo.command", "demo"),
-    "migrate": ("retold.cli.migrate", "migrate"),
-    "search": ("retold.cli.search", "search"),
-    "status": ("retold.cli.status", "status"),
+COMMANDS: Final = {
+    "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
+    "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
+    "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
+    "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
 }
+"""The module that holds each command, and the line that the overview shows for it."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports the module of a command only to run or to describe it."""
+    """A group that imports the module of a command only when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return every name, sorted."""
-        return sorted(_HOMES)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one command; None for an unknown name."""
-        if cmd_name not in _HOMES:
+        if cmd_name not in COMMANDS:
             return None
-        module, name = _HOMES[cmd_name]
-        command: click.Command = getattr(import_module(module), name)
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
 @click.group(

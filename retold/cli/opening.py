@@ -21,7 +21,7 @@ from retold.errors import InvalidInput, StoreUnavailable
 from retold.store import Store
 
 if TYPE_CHECKING:
-    from retold.runtime import MemoryRuntime
+    from retold.runtime import SearchRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,14 @@ def open_existing(path: Path, busy_timeout_seconds: float) -> Store:
 
 
 @contextmanager
-def opened_runtime(options: GlobalOptions) -> Iterator[MemoryRuntime]:
-    """Open the store with its models, which load on first use."""
-    from retold.runtime import build_runtime
+def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
+    """Open the store with its embedder, which loads on first use."""
+    from retold.runtime import build_search_runtime
 
     path = store_path(options)
     with opened_store(options) as (store, chosen):
         read_only = store.read_only
-    runtime = build_runtime(_with_threads(chosen.config), path, create=False, read_only=read_only)
+    runtime = build_search_runtime(_with_threads(chosen.config), path, read_only=read_only)
     try:
         yield runtime
     finally:

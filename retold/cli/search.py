@@ -11,13 +11,14 @@ import click
 
 from retold.cli.document import echo_document, plain
 from retold.cli.exits import DONE, PENDING
-from retold.cli.opening import opened_runtime
+from retold.cli.opening import opened_for_search
 from retold.cli.options import GlobalOptions, Moment, global_options
 from retold.models import MEMORY_TYPES, Principal, SearchRequest
 
 if TYPE_CHECKING:
     from retold.models import SearchResponse
-    from retold.runtime import MemoryRuntime
+    from retold.retrieve.retriever import Retriever
+    from retold.store import Store
 
 _TEXTS: Final = frozenset(
     "id at agent_id user_id session_id trigger detail context rewrite_status rerank_status "
@@ -59,7 +60,7 @@ def search(
 
     One to three phrases. The search is logged like any other.
     """
-    with opened_runtime(options) as runtime:
+    with opened_for_search(options) as runtime:
         request = SearchRequest(
             queries=query,
             k=runtime.config.retrieval.default_k if k is None else k,
@@ -71,7 +72,7 @@ def search(
             as_of=as_of,
         )
         response = runtime.retriever.search(Principal(agent, user, None, project), request)
-        row = logged_row(runtime, response)
+        row = logged_row(runtime.store, runtime.retriever, response)
     found = search_document(response, row)
     if options.as_json:
         echo_document(found)
@@ -82,10 +83,12 @@ def search(
     return PENDING if response.degraded else DONE
 
 
-def logged_row(runtime: MemoryRuntime, response: SearchResponse) -> dict[str, Any] | None:
+def logged_row(
+    store: Store, retriever: Retriever, response: SearchResponse
+) -> dict[str, Any] | None:
     """Return the search's row of the log with its JSON columns parsed; None when it has none."""
-    runtime.retriever.flush_log()
-    with runtime.store.read() as tx:
+    retriever.flush_log()
+    with store.read() as tx:
         row = tx.search_log.get(response.search_id)
     if row is None:
         return None

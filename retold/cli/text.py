@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -16,6 +17,8 @@ MOST_COLUMNS: Final = 100
 _NEXT_UNIT: Final = 1000
 _BLANK_CATEGORIES: Final = ("Cc", "Zl", "Zp")
 _DROPPED_CATEGORIES: Final = ("Cf", "Co")
+_PLAIN: Final = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
+"""Latin letters and punctuation, one column each; loading the tables of wcwidth takes a while."""
 _JOINERS: Final = "\u200c\u200d"
 
 
@@ -42,7 +45,7 @@ def _harmless(char: str) -> str:
 
 def display_width(text: str) -> int:
     """Return how many columns the text takes; East Asian characters take two."""
-    if text.isascii():
+    if _PLAIN.fullmatch(text):
         return len(text)
     from wcwidth import wcswidth
 

@@ -91,7 +91,7 @@ class Player:
         response = runtime.retriever.search(
             self._session.principal, SearchRequest(queries=(part.query,), k=k)
         )
-        row = logged_row(runtime, response)
+        row = logged_row(runtime.store, runtime.retriever, response)
         return {"kind": "search", **search_document(response, row)}
 
     def _stranger(self, part: Stranger) -> Fact:
