@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-from tests import skip_list
+from tests import section17, skip_list
 from tests.network_guard import outside_guard
 
 outside_guard.install()
@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the record of skipped tests."""
     config.stash[SKIPPED] = []
     config.pluginmanager.register(SkipRecorder(config), "retold-skip-recorder")
+    section17.pytest_configure(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
