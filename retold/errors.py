@@ -70,6 +70,11 @@ class NotYetAvailable(RetoldError):
 
     code = "not_yet_available"
 
+    @classmethod
+    def named(cls, what: str) -> NotYetAvailable:
+        """Return the refusal of a verb that is documented already."""
+        return cls(f"{what} comes with a later release of retold")
+
 
 class StoreError(RetoldError):
     """The store file could not be used."""

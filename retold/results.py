@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from retold.errors import NotYetAvailable
 from retold.models import RecordStatus, SearchResponse, SearchResult
@@ -79,12 +78,8 @@ class ExtractionHandle:
     def join(self, timeout: float | None = None) -> None:
         """Return at once: no extraction was asked for."""
         if self.requested:
-            _later("waiting for an extraction")
+            raise NotYetAvailable.named("waiting for an extraction")
 
     def status(self) -> str:
         """Return ``not_requested``."""
         return "requested" if self.requested else "not_requested"
-
-
-def _later(what: str) -> NoReturn:
-    raise NotYetAvailable(f"{what} comes with the background workers of a later release")

@@ -29,6 +29,7 @@ _CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
     (StoreCorrupt, UNHEALTHY),
     (ModelError, UNHEALTHY),
     (RetoldError, REFUSED),
+    (OSError, REFUSED),
 )
 
 
@@ -42,12 +43,15 @@ def exit_code(error: BaseException) -> int:
 def error_line(error: BaseException) -> str:
     """Return one line that says what to do.
 
-    A foreign exception gives its class and place only: its text may hold memory content.
+    A foreign exception gives its class and place only, and one of the operating system the file
+    and the reason: other texts may hold memory content.
     """
     if isinstance(error, RetoldError):
         return one_line(error.message)
     if isinstance(error, ChildFailed):
         return error.line
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return one_line(f"{error.filename}: {error.strerror}")
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"unexpected {type(error).__name__}{place}; please report this line"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from retold.config import AuditConfig
-from retold.errors import RequestError, StoreError
+from retold.errors import NotFound, RequestError, ScopeNotWritable, StoreError
+from retold.models import Principal
 from retold.store import Store
 
 logger = logging.getLogger(__name__)
@@ -22,14 +25,29 @@ class Denials:
         self._store = store
         self._cfg = cfg
 
-    def record(self, agent_id: str, user_id: str, refusal: RequestError) -> None:
-        """Note the refusal; a store that cannot be written keeps the refusal's own error."""
+    @contextmanager
+    def noted(self, principal: Principal) -> Iterator[None]:
+        """Note a NotFound or ScopeNotWritable that leaves the block, and let it go on.
+
+        Stand it around the transaction: by then nothing of the refused call is stored. A store
+        that cannot be written keeps the refusal's own error.
+        """
+        try:
+            yield
+        except (NotFound, ScopeNotWritable) as refusal:
+            self._record(principal, refusal)
+            raise
+
+    def _record(self, principal: Principal, refusal: RequestError) -> None:
         if not self._cfg.denials or self._store.read_only:
             return
         try:
             with self._store.write() as tx:
                 tx.events.append(
-                    "write.denied", agent_id, user_id=user_id, payload={"code": refusal.code}
+                    "write.denied",
+                    principal.agent_id,
+                    user_id=principal.user_id,
+                    payload={"code": refusal.code},
                 )
         except StoreError:
             logger.warning("a denial could not be noted", extra={"code": refusal.code})

@@ -9,6 +9,7 @@ from typing import Final
 from retold.errors import EntityAmbiguous, InvalidInput, NotFound
 from retold.models import Entity, EntityMention, Principal, Resolution, Scope
 from retold.store import Transaction
+from retold.store.candidates import CandidateRepository
 from retold.store.codec import to_json
 from retold.text import normalize_alias, normalize_ws, require_text
 
@@ -165,8 +166,10 @@ class EntityResolver:
         return alias in {normalize_alias(name) for name in names}
 
     def _explicit(self, mention: EntityMention, entity_id: str) -> Resolution:
-        entity = self._tx.entities.resolve(entity_id)
-        if entity is None or entity.scope not in self._readable or entity.status == "deleted":
+        codes = self._tx.scopes.codes(self._readable).values()
+        readable = CandidateRepository(self._tx).readable_entities([entity_id], codes)
+        entity = self._tx.entities.resolve(entity_id) if entity_id in readable else None
+        if entity is None or entity.status == "deleted":
             raise NotFound(f"no entity {entity_id!r}")
         if entity.kind != mention.kind:
             raise InvalidInput(f"entity {entity_id!r} is a {entity.kind}, not a {mention.kind}")

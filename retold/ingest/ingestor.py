@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from retold.config import RetoldConfig
-from retold.errors import InvalidInput, NotFound, ScopeNotWritable, StaleComparison, WriteContended
+from retold.errors import InvalidInput, ScopeNotWritable, StaleComparison, WriteContended
 from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.comparison import (
@@ -105,12 +105,9 @@ class Ingestor:
         of the claim is stored; EmbeddingError and JudgeError when a model fails.
         """
         trace = WriteTrace()
-        try:
+        with self._denials.noted(principal):
             plan = self._plan(principal, self._admitted(request), trace, may_add_turn=may_add_turn)
             applied, version = self._commit(plan, trace)
-        except (NotFound, ScopeNotWritable) as refusal:
-            self._denials.record(principal.agent_id, principal.user_id, refusal)
-            raise
         return _result(applied, trace, version)
 
     def replace(

@@ -31,6 +31,7 @@ from retold.policy.grants import allowed_scopes
 from retold.policy.lifecycle import confirmed
 from retold.protocols import EquivalenceJudge
 from retold.store import Store, Transaction
+from retold.store.candidates import CandidateRepository
 from retold.text import require_text
 
 MAX_REASON_CHARS: Final = 500
@@ -145,7 +146,7 @@ class Revision:
         names both source kinds when authority is lacking.
         """
         require_text(reason, "reason", MAX_REASON_CHARS)
-        with self._store.read() as tx:
+        with self._denials.noted(principal), self._store.read() as tx:
             old = self._require_writable(tx, principal, record_id)
             _require_active(old)
             mentions = _mentions_of(tx, old)
@@ -181,7 +182,7 @@ class Revision:
         circle, two kinds or two scopes.
         """
         require_text(reason, "reason", MAX_REASON_CHARS)
-        with self._store.write() as tx:
+        with self._denials.noted(principal), self._store.write() as tx:
             for wanted in (entity_id, merge_into):
                 self._require_entity(tx, principal, wanted)
             moved = tx.records.list_linked_to(entity_id)
@@ -216,42 +217,36 @@ class Revision:
         actor: str | None,
         any_status: bool = False,
     ) -> Record:
-        try:
-            with self._store.write() as tx:
-                record = self._require_writable(tx, principal, record_id)
-                if record.status == "deleted" or not any_status:
-                    _require_active(record)
-                after = change(tx, record)
-                tx.events.append(
-                    "record.status",
-                    actor or principal.agent_id,
-                    record_id=record.id,
-                    user_id=principal.user_id,
-                    payload=_status_payload(verb, record, after, reason),
-                )
-                self._index.note_own_write(self._store, tx, [record.seq])
-                return after
-        except NotFound as refusal:
-            self._denials.record(principal.agent_id, principal.user_id, refusal)
-            raise
+        with self._denials.noted(principal), self._store.write() as tx:
+            record = self._require_writable(tx, principal, record_id)
+            if record.status == "deleted" or not any_status:
+                _require_active(record)
+            after = change(tx, record)
+            tx.events.append(
+                "record.status",
+                actor or principal.agent_id,
+                record_id=record.id,
+                user_id=principal.user_id,
+                payload=_status_payload(verb, record, after, reason),
+            )
+            self._index.note_own_write(self._store, tx, [record.seq])
+            return after
 
     def _require_writable(self, tx: Transaction, principal: Principal, record_id: str) -> Record:
-        """Return the record. One NotFound for missing, unreadable and unwritable ones."""
-        grants = tx.grants.list_for(principal.agent_id)
-        record = tx.records.get(record_id)
-        readable = allowed_scopes(principal, grants, "read")
-        writable = allowed_scopes(principal, grants, "write")
-        if record is None or record.scope not in readable or record.scope not in writable:
+        """Return the record. One NotFound for missing, unreadable and unwritable ones.
+
+        The scope is part of the look-up, so all three run the same statements.
+        """
+        codes = _codes_of(tx, principal)
+        found = CandidateRepository(tx).readable_records([record_id], codes)
+        if record_id not in found:
             raise NotFound(f"no record {record_id!r}")
-        return record
+        return tx.records.by_seqs([found[record_id]])[found[record_id]]
 
     def _require_entity(self, tx: Transaction, principal: Principal, entity_id: str) -> None:
-        grants = tx.grants.list_for(principal.agent_id)
-        entity = tx.entities.get(entity_id)
-        allowed = set(allowed_scopes(principal, grants, "read")) & set(
-            allowed_scopes(principal, grants, "write")
-        )
-        if entity is None or entity.scope not in allowed:
+        """Raise one NotFound for missing, unreadable and unwritable entities."""
+        found = CandidateRepository(tx).readable_entities([entity_id], _codes_of(tx, principal))
+        if entity_id not in found:
             raise NotFound(f"no entity {entity_id!r}")
 
     def _check_confirmation(
@@ -339,6 +334,14 @@ class Revision:
             ),
             session_id=session.id,
         )
+
+
+def _codes_of(tx: Transaction, principal: Principal) -> tuple[int, ...]:
+    """Return the codes of the scopes that the principal may both read and write."""
+    grants = tx.grants.list_for(principal.agent_id)
+    writable = allowed_scopes(principal, grants, "write")
+    both = [scope for scope in allowed_scopes(principal, grants, "read") if scope in writable]
+    return tuple(tx.scopes.codes(both).values())
 
 
 def _require_active(record: Record) -> None:

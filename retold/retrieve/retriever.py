@@ -219,7 +219,7 @@ class Retriever:
         with trace.stage("fuse"):
             found = (dense or ScoredList("dense"), lexical.ranking, entity.ranking)
             seqs = dict.fromkeys(seq for scored in found for seq, _ in scored.hits)
-            trace.rows = rows_offered(tx, readable, trace.request, seqs)
+            trace.rows = rows_offered(tx, trace.request, seqs)
             trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
             lists = [without_absent(scored, trace.rows) for scored in found]
             fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
@@ -255,7 +255,7 @@ class Retriever:
         with trace.stage("dedup"):
             survivors = [trace.rows[one.seq] for one in trace.passed]
             conflicts = unresolved_conflicts(tx, readable, survivors)
-            others = rows_offered(tx, readable, request, conflicts.keys() - trace.rows.keys())
+            others = rows_offered(tx, request, conflicts.keys() - trace.rows.keys())
             trace.rows |= others
             trace.scope_of |= {seq: readable.scope_of(row) for seq, row in others.items()}
             kept = self._collapse(trace, conflicts)

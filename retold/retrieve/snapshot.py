@@ -79,7 +79,7 @@ def believed_seqs(
 
 
 def rows_offered(
-    tx: Transaction, readable: Readable, request: SearchRequest, seqs: Iterable[int]
+    tx: Transaction, request: SearchRequest, seqs: Iterable[int]
 ) -> dict[int, CandidateRow]:
     """Return what the snapshot says about rows found, without those it does not offer.
 
@@ -89,12 +89,9 @@ def rows_offered(
     if not wanted:
         return {}
     now_us, history = to_us(tx.now), wants_history(request)
-    rows = CandidateRepository(tx).rows(wanted)
-    for row in rows.values():
-        readable.scope_of(row)
     return {
         seq: row
-        for seq, row in rows.items()
+        for seq, row in CandidateRepository(tx).rows(wanted).items()
         if may_be_shown(row.status, row.expires_us, now_us, history=history)
     }
 

@@ -27,6 +27,11 @@ def demo(options: GlobalOptions, keep: str | None, script_file: str | None) -> i
 
     Uses the offline models and a store of its own; no socket opens while it runs.
     """
+    if options.store or options.config or options.profile:
+        raise InvalidInput(
+            "the demonstration makes its own store with the offline profile; leave --store, "
+            "--config and --profile away, and use --keep DIR to look at the store afterwards"
+        )
     refuse_sockets()
     from retold.cli.demo.lines import broken_promises, demo_lines
     from retold.cli.demo.script import load_script, own_script

@@ -111,6 +111,9 @@ def _searched(step: Document) -> Iterator[str]:
     if step["results"]:
         yield from why_table(step)
     row = step["log_row"]
+    if row is None:
+        yield from _line("log row", f"{step['log']}, none is stored")
+        return
     yield from _line("log row", f"{pool(row)}, {len(row['gated_out'])} below the gate")
 
 

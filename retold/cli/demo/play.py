@@ -13,7 +13,6 @@ from retold.cli.document import plain
 from retold.cli.search import logged_row, search_document
 from retold.errors import RequestError
 from retold.memory import MemorySession, Retold
-from retold.models import SearchRequest
 from retold.util import new_id
 
 PROFILE: Final = "offline"
@@ -87,10 +86,7 @@ class Player:
 
     def _search(self, part: Search) -> Fact:
         runtime = self._retold.runtime
-        k = runtime.config.retrieval.default_k if part.k is None else part.k
-        response = runtime.retriever.search(
-            self._session.principal, SearchRequest(queries=(part.query,), k=k)
-        )
+        response = self._session.search(part.query, k=part.k).response
         row = logged_row(runtime.store, runtime.retriever, response)
         return {"kind": "search", **search_document(response, row)}
 

@@ -19,6 +19,7 @@ def missing_number(quote: Quantities, claim: Quantities) -> bool:
     said = {number.value for number in quote.numbers}
     said |= {str(date.year) for date in quote.dates if date.year}
     said |= {str(value) for value in quote.ordinals}
+    said |= {_plain_hour(number) for number in quote.numbers}
     counted = {number.unit for number in quote.numbers if number.unit}
     for number in claim.numbers:
         if number.value not in said and not _same_hour(number, said):
@@ -33,8 +34,13 @@ def _same_hour(number: Number, said: set[str]) -> bool:
     """Tell whether a time of day is said as a plain hour ("at 7")."""
     if not number.value.startswith("t"):
         return False
-    minutes = int(number.value[1:])
-    return minutes % 60 == 0 and str((minutes // 60 - 1) % 12 + 1) in said
+    return _plain_hour(number) in said
+
+
+def _plain_hour(number: Number) -> str:
+    """Return a full hour as one says it without the half of the day, else the value."""
+    minutes = int(number.value[1:]) if number.value.startswith("t") else -1
+    return number.value if minutes % 60 else str((minutes // 60 - 1) % 12 + 1)
 
 
 def _other_unit(said: Number, wanted: Number, counted: set[str]) -> bool:

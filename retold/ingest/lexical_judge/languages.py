@@ -45,6 +45,8 @@ class Grammar:
     possessives: frozenset[str]
     calendar: dict[str, str] = field(default_factory=dict)
     past_endings: tuple[str, ...] = ()
+    joining: str = "and"
+    either: str = "or"
 
 
 ENGLISH: Final = Grammar(
@@ -65,6 +67,8 @@ ENGLISH: Final = Grammar(
 
 FRENCH: Final = Grammar(
     language="french",
+    joining="et",
+    either="ou",
     past_endings=("ais", "ait", "aient"),
     principal=_set(
         "je j me m moi mon ma mes mien mienne nous notre nos utilisateur utilisatrice utilisateurs",
@@ -106,6 +110,8 @@ FRENCH: Final = Grammar(
 
 GERMAN: Final = Grammar(
     language="german",
+    joining="und",
+    either="oder",
     past_endings=("te", "ten", "test"),
     principal=_set(
         "ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unseren "
@@ -152,6 +158,8 @@ GERMAN: Final = Grammar(
 
 SPANISH: Final = Grammar(
     language="spanish",
+    joining="y",
+    either="o",
     past_endings=("aba", "abas", "aban", "ía", "ías", "ían", "é", "ó"),
     principal=_set(
         "yo me mi mis mí mío mía conmigo nosotros nosotras nos nuestro nuestra nuestros nuestras "
@@ -192,6 +200,8 @@ SPANISH: Final = Grammar(
 
 ITALIAN: Final = Grammar(
     language="italian",
+    joining="e",
+    either="o",
     past_endings=("avo", "evo", "ivo", "ava", "eva", "iva"),
     principal=_set("io mi me mio mia miei mie noi ci nostro nostra nostri nostre utente utenti"),
     others=_set("lui lei loro egli ella suo sua suoi sue"),
@@ -227,6 +237,8 @@ ITALIAN: Final = Grammar(
 
 PORTUGUESE: Final = Grammar(
     language="portuguese",
+    joining="e",
+    either="ou",
     past_endings=("ava", "avam", "ia", "iam", "ei", "ou"),
     principal=_set(
         "eu me mim meu minha meus minhas nós nosso nossa nossos nossas usuário usuária utilizador "
@@ -265,6 +277,8 @@ PORTUGUESE: Final = Grammar(
 
 DUTCH: Final = Grammar(
     language="dutch",
+    joining="en",
+    either="of",
     past_endings=("te", "de", "ten", "den"),
     principal=_set("ik mij me mijn wij we ons onze gebruiker gebruikers"),
     others=_set("hij zij hem haar hun hen"),
@@ -298,6 +312,8 @@ DUTCH: Final = Grammar(
 
 RUSSIAN: Final = Grammar(
     language="russian",
+    joining="и",
+    either="или",
     past_endings=("л", "ла", "ли"),
     principal=_set(
         "я меня мне мной мой моя моё мои моего моей моему моих мы нас нам наш наша наше наши "

@@ -128,7 +128,7 @@ STATE_VERBS: Final = _words(
 HYPOTHETICAL: Final = _words(
     "might may maybe perhaps possibly probably could would wonder wonders wondering seem seems",
     "apparently consider considers considered considering wish wishes wishing supposedly",
-    "presumably imagine imagines imagining suppose supposing pretend pretends pretending tempted",
+    "presumably imagine imagines doubt doubts doubted imagining suppose supposing pretend pretends pretending tempted",
 )
 HYPOTHETICAL_LEADS: Final = _words("if unless assuming suppose supposing whether")
 PAST_MARKERS: Final = _words("formerly previously former ex erstwhile")
@@ -345,7 +345,7 @@ OPPOSITE_DIRECTIONS: Final = tuple(
     for line in (
         "in out|into out|inside outside|in outside|on off|onto off|in off|up down|over under",
         "above below|before after|with without|toward away|towards away|at away|since until",
-        "to from|for against|through around|front behind|near far",
+        "to from|to out|for against|through around|front behind|near far",
     )
     for left, right in (pair.split() for pair in line.split("|"))
 )

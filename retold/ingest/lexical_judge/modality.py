@@ -17,12 +17,13 @@ _AIMS: Final = frozenset(
     " going aim aims aspire aspires".split()
 )
 _DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())
+_SHORT_OF: Final = frozenset({"almost", "nearly"})
 _FUTURE: Final = frozenset({"will", "shall"})
 
 
 def is_hypothetical(tokens: Sequence[Token]) -> bool:
     """Tell whether the words speak of a possibility, condition, wish or aim."""
-    words = [token.word for token in tokens]
+    words = [token.word for position, token in enumerate(tokens) if not _is_may(tokens, position)]
     if any(word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS for word in words):
         return True
     travels = _travels(tokens)
@@ -30,8 +31,15 @@ def is_hypothetical(tokens: Sequence[Token]) -> bool:
         (first in _AIMS and second == "to" and not (first == "going" and travels))
         or (first in _DREAMS and second in {"of", "about"})
         or (first in {"i", "we"} and second in {"should", "ought"})
+        or (first in _SHORT_OF and second not in lexicon.QUANTIFIERS | lexicon.NEGATORS)
         for first, second in pairwise(words)
     )
+
+
+def _is_may(tokens: Sequence[Token], position: int) -> bool:
+    """Tell the month from the auxiliary by its capital letter."""
+    token = tokens[position]
+    return token.word == "may" and position > 0 and token.surface[:1].isupper()
 
 
 def _travels(tokens: Sequence[Token]) -> bool:

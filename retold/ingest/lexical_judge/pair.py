@@ -114,10 +114,10 @@ def quantity_classes(claim: Claim) -> frozenset[int]:
     )
 
 
-def directions_clash(first: Claim, second: Claim) -> bool:
-    """Tell whether one says "in" where the other says "out"."""
-    mine = (first.words - second.words) & lexicon.DIRECTION_WORDS
-    theirs = (second.words - first.words) & lexicon.DIRECTION_WORDS
+def directions_clash(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Tell whether the words of one say "in" where those of the other say "out"."""
+    mine = (first - second) & lexicon.DIRECTION_WORDS
+    theirs = (second - first) & lexicon.DIRECTION_WORDS
     return any(
         (left in mine and right in theirs) or (right in mine and left in theirs)
         for left, right in lexicon.OPPOSITE_DIRECTIONS

@@ -10,7 +10,7 @@ from retold.ingest.lexical_judge.features import Claim, is_content
 
 _COMPARING: Final = frozenset("prefer prefers preferred preferring prefer".split())
 _ADDRESSED: Final = lexicon.SECOND_PERSON | lexicon.THIRD_PERSON
-_MORE: Final = frozenset({"more", "better", "rather"})
+_MORE: Final = frozenset({"more", "better", "rather", "less"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +40,8 @@ def preference_order(claim: Claim) -> Preference | None:
         if words[position] in links or than:
             better = frozenset(t.stem for t in tokens[start:position] if is_content(t))
             worse = frozenset(t.stem for t in tokens[position:] if is_content(t))
-            return Preference(better, worse) if better and worse else None
+            if not better or not worse:
+                return None
+            less = words[position - 1] == "less"
+            return Preference(worse, better) if less else Preference(better, worse)
     return None

@@ -11,6 +11,7 @@ from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.normalise import Token
 
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})$")
+_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})$")
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})$")
 _ORDINAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)$")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
@@ -20,8 +21,13 @@ _NOT_COUNTING: Final = frozenset(
     "the this that which no any every another each some such last next other".split()
 )
 _NOT_COUNTED: Final = frozenset("of who that another is was can should must thing".split())
-_WHOLE_CLOCK: Final = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
-_PART_CLOCK: Final = {"half": 30, "quarter": 15}
+_WHOLE_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})$")
+_CLOCK: Final = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_NOON: Final = 12 * 60
+_HOURS: Final = 12
+_HALF_DAYS: Final = {"morning": 0, "afternoon": 1, "evening": 1}
+_PART_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})$")
+_CLOCK: Final = {"half": 30, "quarter": 15}
 _CLOCK_WORDS: Final = _WHOLE_CLOCK.keys() | _PART_CLOCK.keys()
 _SPELLED: Final = (
     _CLOCK_WORDS
@@ -130,6 +136,10 @@ class _Reader:
                 self._found(Date(year, month, day), position, position + 1)
             elif "/" in token.word:
                 self._slashed(token.word, position)
+            elif match := _DOTTED.match(token.word):
+                day, month, year = (int(part) for part in match.groups())
+                if 1 <= month <= LAST_MONTH and 1 <= day <= LAST_DAY:
+                    self._found(Date(year, month, day), position, position + 1)
             elif token.word in lexicon.MONTHS:
                 self._month(position)
             elif token.word in lexicon.WEEKDAYS and self._is_calendar(position):
@@ -194,6 +204,8 @@ class _Reader:
             value, length = self._spelled(position)
         if not length:
             return 1
+        value, spoken = self._part_of_day(value, position + length)
+        length += spoken
         unit, extra = self._unit(position, length)
         before = self.tokens[position - 1].stem if position else ""
         self.numbers.append(Number(value, unit, before))
@@ -238,6 +250,16 @@ class _Reader:
         minutes = _PART_CLOCK[word] if link == "past" else -_PART_CLOCK[word]
         return self._clock(hour * 60 + minutes, self._word(position + 3), length=3)
 
+    def _part_of_day(self, value: str, position: int) -> tuple[str, int]:
+        """Return the value as a time when "o'clock", "in the evening" follows; tokens read."""
+        words = [self._word(position + n) for n in range(3)]
+        if words[0] in {"o'clock", "oclock"}:
+            following, length = self._part_of_day(value, position + 1)
+            return (following, length + 1) if length else (_as_clock(value, 0), 1)
+        if words[:2] == ["in", "the"] and words[2] in _HALF_DAYS:
+            return _as_clock(value, _HALF_DAYS[words[2]]), 3
+        return (_as_clock(value, 1), 2) if words[:2] == ["at", "night"] else (value, 0)
+
     def _hour(self, position: int) -> int | None:
         word = self._word(position)
         if word in lexicon.NUMBER_WORDS:
@@ -278,6 +300,21 @@ class _Reader:
         if following and following.isalpha() and following not in lexicon.FUNCTION_WORDS:
             return self.tokens[position + length].stem, 0
         return "", 0
+
+
+def _as_clock(value: str, half: int) -> str:
+    """Return a whole hour or a time of day in the given half of the day; other values as are."""
+    minutes = (
+        int(value[1:]) if value.startswith("t") else int(value) * 60 if _is_hour(value) else -1
+    )
+    if minutes < 0:
+        return value
+    late = half and minutes < _NOON
+    return f"t{minutes + (_NOON if late else 0)}"
+
+
+def _is_hour(value: str) -> bool:
+    return value.isdigit() and 0 <= int(value) <= _HOURS
 
 
 def read_quantities(tokens: Sequence[Token]) -> Quantities:

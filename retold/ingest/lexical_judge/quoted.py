@@ -16,9 +16,11 @@ from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
 from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
 
+ALL: Final = "*"
+"""Predicate of a clause that is denied as a whole."""
 LIKED: Final = "@like"
 """Stem of every verb of liking or disliking; the sign is kept apart."""
-_NAMING: Final = frozenset({"name", "call", "named", "called"})
+_NAMING: Final = frozenset({"name", "named", "called"})
 SENTENCE_END: Final = frozenset(".!?。！？\n")
 _ELISION: Final = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}:\d{2}|\d+(?:[.,/]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*|[.!?,;:\n]"
@@ -27,19 +29,22 @@ _EXCLUDING: Final = (["over"], ["except"], ["excluding"], ["minus"], ["from"])
 _FRAGMENT_OPENERS: Final = frozenset("not never no without nor".split()) | {
     word for (word,) in _EXCLUDING
 }
+_SELDOM: Final = frozenset({"rarely", "seldom", "infrequently"})
+"""Adverbs that deny a habit, though not every instance of it."""
 _LEAD_IN: Final = 3
 _FACTIVE: Final = frozenset(
     "remind reminds reminded remember remembers remembered know knows knew note notes noted notice "
     "noticed mention mentions mentioned forget forgot realise realised realize realized".split()
 )
 """Verbs whose "that" clause is taken for true."""
-_JOINING: Final = frozenset({"and", "y", "et", "und", "e", "en", "и"})
-_EITHER: Final = frozenset({"or", "ou", "oder", "o", "of", "или"})
+_TEMPORAL: Final = frozenset("before after when until once since till".split())
 _ASKING: Final = frozenset(
     "do does did is are am was were can could will would should shall have has may might what when "
     "where who whom whose which why how".split()
 )
 _ASKED: Final = frozenset("i you we they he she it there this that my your the a an".split())
+_ENQUIRING: Final = frozenset("explain describe define tell show ask guess".split())
+_WH: Final = frozenset("what when where who whom whose which why how if whether".split())
 _HAVING: Final = frozenset("own owns owned possess possesses possessed".split())
 _DATE_LABELS: Final = frozenset({"date", "day"})
 _AGE_LABELS: Final = frozenset({"old", "age"})
@@ -59,6 +64,14 @@ class Part:
     past: bool
     hypothetical: bool
     subject: Subject
+    opener: str = ""
+
+    @property
+    def is_of_thing(self) -> bool:
+        """Tell whether the clause has a thing as its subject and a finite verb."""
+        read = read_subject(self.tokens)
+        verbs = lexicon.BE | lexicon.HAVE | lexicon.MODALS
+        return read.kind in {"thing", "name"} and any(t.word in verbs for t in self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,16 @@ def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
     return tuple(out)
 
 
+def _with_naming(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Return the tokens with "call me Jo" as "name me Jo": other calls are made by telephone."""
+    out = list(tokens)
+    for position, (first, second, third) in enumerate(zip(out, out[1:], out[2:], strict=False)):
+        named = third.surface[:1].isupper() or third.word == "user"
+        if first.word == "call" and second.word in lexicon.PRINCIPAL and named:
+            out[position] = Token(first.surface, "name", "name")
+    return tuple(out)
+
+
 def stem_of(token: Token, grammar: Grammar) -> str:
     """Return what a token counts as in coverage; "" when it carries no content."""
     word = token.word
@@ -128,6 +151,8 @@ def _split(tokens: Sequence[Token], grammar: Grammar) -> Iterator[tuple[tuple[_O
 
 def _asks(sentence: Sequence[Token]) -> bool:
     words = [token.word for token in sentence if not token.is_mark]
+    if words[:1] and words[0] in _ENQUIRING and _WH & {*words}:
+        return True
     return len(words) > 1 and words[0] in _ASKING and words[1] in _ASKED | _ASKING
 
 
@@ -176,13 +201,38 @@ def _cuts(
     its negation: "don't eat pork or beef".
     """
     word = sentence[position].word
-    if word in _JOINING or (word in _EITHER and any(t.word in grammar.negators for t in clause)):
-        return _opens_predicate(sentence, position + 1, grammar)
+    denied = any(token.word in grammar.negators for token in clause)
+    if word == grammar.joining or (word == grammar.either and denied):
+        gapped = grammar is ENGLISH and _is_gapped(sentence, position, clause)
+        return gapped or _opens_predicate(sentence, position + 1, grammar)
     if word == "to" and clause and clause[0].word == "from":
         return True
     if word == "that" and any(token.word in _FACTIVE for token in clause):
-        return not any(token.word in grammar.negators for token in clause)
+        return not denied
+    if word in _TEMPORAL and grammar is ENGLISH and clause:
+        return _opens_subject(sentence, position + 1)
     return word in {",", ";", ":"} or word in grammar.splitting
+
+
+def _is_gapped(sentence: Sequence[Token], position: int, clause: Sequence[Token]) -> bool:
+    """Tell whether "and" repeats a pattern without its verb: "tea at home and juice at work"."""
+    before = {token.word for token in clause} & lexicon.PREPOSITIONS - lexicon.LIKING
+    for token in sentence[position + 2 : position + 6]:
+        if token.is_mark:
+            return False
+        if token.word in before:
+            return sentence[position + 1].word not in lexicon.PREPOSITIONS
+    return False
+
+
+def _opens_subject(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether a pronoun, or a possessive with its noun, opens a clause here."""
+    word = tokens[position].word if position < len(tokens) else ""
+    near = tokens[position + 1 : position + _LEAD_IN]
+    if word in {"i", "we", "he", "she", "they", "it"}:
+        return True
+    owned = word in lexicon.POSSESSIVES or word in lexicon.ARTICLES
+    return owned and any(looks_like_predicate(token.word) for token in near)
 
 
 def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -> bool:
@@ -237,7 +287,7 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
         word in grammar.ending and (grammar is not ENGLISH or is_ending(clause, position))
         for position, word in enumerate(token.word for token in clause)
     )
-    negators = sum(word in grammar.negators for word in words)
+    negators = sum(word in grammar.negators or word in _SELDOM for word in words)
     concord = grammar is not ENGLISH and negators > 0
     return Part(
         tokens=clause,
@@ -273,7 +323,7 @@ def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
     """Return the stem of the first content word after the first negator, "" without one."""
     seen = False
     for token in clause:
-        if token.word in grammar.negators or token.word in grammar.ending:
+        if token.word in grammar.negators | grammar.ending | _SELDOM:
             seen = True
         elif seen and (stem := stem_of(token, grammar)):
             return stem
@@ -301,7 +351,7 @@ def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
     embedded = _embedded_relation(clause)
     if embedded is not None:
         return embedded
-    subject = read_subject(clause)
+    subject = _acting_on_principal(clause) or _other_person(clause) or read_subject(clause)
     explicit = subject.kind != "principal" or any(
         word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
     )
@@ -311,6 +361,38 @@ def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
 
 
 _MAX_SUBJECT: Final = 5
+
+
+def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
+    """Return the name in "Emma beat me": the principal is only the object."""
+    words = [token.word for token in clause if not token.is_mark]
+    objects = {"me", "us"}
+    if len(words) < _LEAD_IN or {"i", "we"} & {*words} or not objects & {*words[2:]}:
+        return None
+    first = clause[0]
+    named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
+    known = first.word in lexicon.NEGATORS or first.word in lexicon.PERSON_VERBS
+    return Subject("name", first.word) if named and not known else None
+
+
+def _other_person(clause: Sequence[Token]) -> Subject | None:
+    """Return the person that "the man next door plays", "it is my wife's" speak of."""
+    last = next((token for token in reversed(clause) if not token.is_mark), None)
+    if last is not None and last.owner and last.word in lexicon.KIN:
+        return Subject("relation", lexicon.KIN[last.word])
+    words = [token.word for token in clause if not token.is_mark]
+    if {"i", "we", "me", "us"} & {*words}:
+        return None
+    head = next((word for word in words[:_MAX_SUBJECT] if word in _PERSONS), "")
+    opens = bool(words) and (words[0] in lexicon.ARTICLES | lexicon.NEUTER or words[0] in _PERSONS)
+    return Subject("pronoun", head) if head and opens else None
+
+
+_PERSONS: Final = (
+    lexicon.MALE
+    | lexicon.FEMALE
+    | frozenset("person people someone somebody anyone anybody everyone everybody".split())
+) - lexicon.THIRD_PERSON
 
 
 def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) -> Subject:
@@ -326,9 +408,15 @@ def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) 
     return previous
 
 
+def _denies_all(part: Part) -> bool:
+    """Tell "but I'm not": a denial without content denies what was just said."""
+    words = {token.word for token in part.tokens}
+    return part.negated and not part.stems and bool(words & lexicon.AUXILIARIES)
+
+
 def _named_midway(clause: Sequence[Token]) -> Subject | None:
     """Return the name that a later clause opens with: ", and Dirk reports to me"."""
-    words = [token for token in clause if token.word not in _JOINING]
+    words = [token for token in clause if token.word != ENGLISH.joining]
     if len(words) < _LEAD_IN or not words[0].surface[:1].isupper():
         return None
     name, verb = words[0], words[1].word
@@ -344,7 +432,8 @@ def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
             owned = clause[position - 1].word in lexicon.POSSESSIVES
             following = clause[position + 1].word
             joined = {"i", "we"} & {t.word for t in clause[position + 1 : position + 3]}
-            acts = looks_like_predicate(following) or following == "to"
+            acts = looks_like_predicate(following) or following in {"to", "who", "that"}
+            owned = owned or (following == "who" and clause[position - 1].word in lexicon.ARTICLES)
             if owned and not token.owner and acts and not joined:
                 return Subject("relation", lexicon.KIN[token.word])
     return None
@@ -353,7 +442,7 @@ def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
 @lru_cache(maxsize=CACHED_CLAIMS)
 def read_text(text: str) -> Text:
     """Return the clauses of a folded text in the language its function words point to."""
-    tokens = tokenise(text)
+    tokens = _with_naming(tokenise(text))
     plain = tuple(match.group().lower() for match in _ELISION.finditer(text))
     grammar, known = guess(plain)
     english = hits(tuple(token.word for token in tokens), ENGLISH)
@@ -367,7 +456,10 @@ def read_text(text: str) -> Text:
         for number, clause in enumerate(clauses):
             part = _part(clause.tokens, subject, grammar, asks=asks and not clause.is_given)
             named = _named_midway(clause.tokens) if number else None
-            parts.append(part if named is None else replace(part, subject=named))
-            subject = parts[-1].subject
+            subject = part.subject if named is None else named
+            if parts and _denies_all(part):
+                parts[-1] = replace(parts[-1], negated=not parts[-1].negated, predicate=ALL)
+            else:
+                parts.append(replace(part, subject=subject, opener=clause.opener))
     stems = frozenset(stem for part in parts for stem in part.stems)
     return Text(grammar, known, tokens, read_quantities(tokens), stems, tuple(parts))

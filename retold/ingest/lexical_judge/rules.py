@@ -114,7 +114,7 @@ def quantity(pair: Pair) -> Outcome | None:
 
 def direction(pair: Pair) -> Outcome | None:
     """Keep "into" apart from "out of"."""
-    if directions_clash(pair.a, pair.b) and pair.overlap >= PART:
+    if directions_clash(pair.a.words, pair.b.words) and pair.overlap >= PART:
         return Outcome("unknown", "direction")
     return None
 

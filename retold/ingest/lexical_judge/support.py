@@ -12,11 +12,12 @@ from retold.ingest.lexical_judge.features import Claim, parse
 from retold.ingest.lexical_judge.grounding import missing_date, missing_name, missing_number
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token, collapse, fold, snowball
+from retold.ingest.lexical_judge.pair import directions_clash
 from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.quantities import read_quantities
-from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, read_text, stem_of
+from retold.ingest.lexical_judge.quoted import ALL, LIKED, Part, Text, read_text, stem_of
 from retold.ingest.lexical_judge.sign_rules import ANTONYM_STEMS
-from retold.ingest.lexical_judge.slots import read_slots, values_differ
+from retold.ingest.lexical_judge.slots import Slot, Value, read_slots, values_differ
 from retold.models.verdict import Label, Verdict
 from retold.text import UNSPACED_SCRIPTS, Script, dominant_script
 
@@ -26,6 +27,13 @@ _MIN_UNKNOWN_WORDS: Final = 3
 _SHORT_TURN: Final = 3
 _MIN_NAME_CHARS: Final = 2
 _FULL: Final = 1.0
+_PLACES: Final = frozenset({"in", "at", "inside", "outside"})
+"""Prepositions of place: "out of my garage" is no opposite of "in the garage"."""
+_TEMPORAL: Final = frozenset("before after when while until till once since".split())
+_ASKED_FOR: Final = frozenset(
+    snowball(word) for word in lexicon.ATTRIBUTE_NOUNS | {"favourite", "favorite"}
+)
+"""Stems that a question supplies, so that a short answer need not repeat them."""
 _COLLECTIVE: Final = frozenset(
     snowball(word)
     for word in "team company group organisation organization family household crew".split()
@@ -84,7 +92,26 @@ def _fault(part: Part, claim: Text, asked: Part) -> str:
         return "past"
     if _differs(part, claim, asked):
         return "polarity"
-    return ""
+    return "order" if _reverses(part, claim, asked) else ""
+
+
+def _reverses(part: Part, claim: Text, asked: Part) -> bool:
+    """Tell whether the clause goes the other way: "out of" for "to", "I met Tom" for "Tom met"."""
+    if claim.grammar is not ENGLISH:
+        return False
+    heard = frozenset(token.word for token in part.tokens) - _PLACES
+    if directions_clash(heard, claim.words - _PLACES) and part.stems & asked.stems:
+        return True
+    if asked.subject.kind != "name" or not heard & {"i", "we"}:
+        return False
+    name = set(asked.subject.key.split("/")[0].split())
+    places = [n for n, token in enumerate(part.tokens) if token.word in name]
+    shared = [
+        n
+        for n, token in enumerate(part.tokens)
+        if token.stem in asked.stems and token.word not in name
+    ]
+    return bool(places and shared) and min(shared) < min(places)
 
 
 def _only_names(part: Part, claim: Text, asked: Part) -> bool:
@@ -179,7 +206,7 @@ def _differs(part: Part, claim: Text, asked: Part) -> bool:
         return not part.stems & _AVERSE
     if part.negated == negative:
         return False
-    if part.negated and part.predicate not in claim.stems:
+    if part.negated and part.predicate not in claim.stems and part.predicate != ALL:
         return not _is_averse(claim) and not (part.stems - {part.predicate}) <= {""}
     return not (negative and asked.attitude < 0)
 
@@ -198,11 +225,18 @@ def _excluded(quote: Text, claim: Text) -> bool:
     )
 
 
-def _other_slot(quote: Claim, claim: Claim) -> bool:
-    """Tell whether the quote fills an exclusive slot of the claim with another value."""
-    said, wanted = read_slots(quote), read_slots(claim)
+def _other_slot(said: Text, wanted: Claim, usable: Sequence[Part]) -> bool:
+    """Tell whether usable clauses fill an exclusive slot of the claim with other values only."""
+    slots = read_slots(wanted)
+    if not slots or said.grammar is not ENGLISH:
+        return False
+    heard: dict[Slot, list[Value]] = {}
+    for part in usable:
+        text = " ".join(token.surface for token in part.tokens)
+        for slot, values in read_slots(parse(text)).items():
+            heard.setdefault(slot, []).extend(values)
     return any(
-        slot in said and values_differ(said[slot], values) for slot, values in wanted.items()
+        slot in heard and values_differ(heard[slot], values) for slot, values in slots.items()
     )
 
 
@@ -295,9 +329,26 @@ def _covered(
     if _other_quantity(said, wanted):
         return 0.0, "number"
     comparable = said.grammar is asked_text.grammar and coverage.best < len(wanted)
-    if _other_slot(quote, claim) or (comparable and _swapped(said, asked_text, asked)):
+    if _other_slot(said, claim, coverage.parts) or (
+        comparable and _swapped(said, asked_text, asked)
+    ):
         return 0.0, "slot"
-    return len(coverage.usable) / len(wanted), "coverage"
+    share = len(coverage.usable) / len(wanted)
+    if share <= FLOOR and _of_things(said, coverage.parts, asked):
+        return 0.0, "other-subject"
+    return share, "coverage"
+
+
+def _of_things(said: Text, parts: Sequence[Part], asked: Part) -> bool:
+    """Tell whether a quote speaks of a thing only, where half the claim is about the principal.
+
+    "Oslo is beautiful" mentions a city and says nothing of who lives there.
+    """
+    if asked.subject.kind != "principal" or said.grammar is not ENGLISH:
+        return False
+    if said.words & lexicon.PRINCIPAL or "please" in said.words or _spoken(said) <= _SHORT_TURN:
+        return False
+    return all(part.is_of_thing for part in parts)
 
 
 class _Coverage(NamedTuple):
@@ -306,20 +357,23 @@ class _Coverage(NamedTuple):
     usable: frozenset[str]
     best: int
     fault: str
+    parts: tuple[Part, ...]
 
 
 def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Coverage:
     """Cover the wanted stems clause by clause; among equals a usable clause is the best."""
     best, fault = 0, ""
     usable: frozenset[str] = frozenset()
+    parts: list[Part] = []
     for part in said.parts:
         covered = part.stems & wanted
         reason = _fault(part, claim, _counterpart(part, claim, asked))
         if not reason:
             usable |= covered
+            parts.append(part)
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
-    return _Coverage(usable, best, fault)
+    return _Coverage(usable, best, fault, tuple(parts))
 
 
 def _wanted(said: Text, claim: Text) -> frozenset[str]:
@@ -329,7 +383,13 @@ def _wanted(said: Text, claim: Text) -> frozenset[str]:
         wanted = wanted - _COLLECTIVE or wanted
     if _requests(said):
         wanted = wanted - {LIKED} or wanted
+    if _spoken(said) <= _SHORT_TURN:
+        wanted = wanted - (_ASKED_FOR - said.stems) or wanted
     return wanted
+
+
+def _spoken(said: Text) -> int:
+    return sum(not token.is_mark for token in said.tokens)
 
 
 def _other_quantity(said: Text, wanted: frozenset[str]) -> bool:
@@ -338,6 +398,10 @@ def _other_quantity(said: Text, wanted: frozenset[str]) -> bool:
     "Bought it in 2019 and renovated it in 2022" does not say that it was bought in 2022.
     """
     values = frozenset(stem for stem in wanted if stem.startswith("#"))
+    if values and all(
+        _merely_dates(part, wanted - values) for part in said.parts if part.stems & values
+    ):
+        return True
     covered = [len(part.stems & wanted - values) for part in said.parts]
     if not values or not max(covered):
         return False
@@ -346,10 +410,15 @@ def _other_quantity(said: Text, wanted: frozenset[str]) -> bool:
     return all(mine and not mine & values for mine in held)
 
 
+def _merely_dates(part: Part, wanted: frozenset[str]) -> bool:
+    """Tell whether a clause "before we ..." gives the time of something that is not the claim's."""
+    return part.opener in _TEMPORAL and not part.stems & wanted
+
+
 def _requests(said: Text) -> bool:
     """Tell whether a quote asks for something in few words: that is a preference unsaid."""
-    spoken = sum(not token.is_mark for token in said.tokens)
-    return LIKED not in said.stems and ("please" in said.words or spoken <= _SHORT_TURN)
+    brief = "please" in said.words or _spoken(said) <= _SHORT_TURN
+    return LIKED not in said.stems and brief
 
 
 def _kin_missing(said: Text, asked: Part) -> bool:

@@ -101,6 +101,8 @@ _JAPANESE_ENDINGS: Final = (
 _CUT: Final = re.compile(
     "[，。；、！,.;!\n]+|但是|但|因为|因為|所以|除非|或者|けれど|けど|しかし|だから|แต่|เพราะ|ดังนั้น|หรือ|하지만|그래서"
 )
+_FINAL: Final = re.compile("[了啦呀啊吧哦喔ねよわ]+$|(?:ครับ|ค่ะ|คะ|นะ|จ้ะ)+$")
+"""Particles at the end of a clause that only colour it."""
 _SENTENCE: Final = re.compile(r"(?<=[。！？!?\n])")
 _UNIT: Final = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _HAN_DIGITS: Final = {char: n for n, char in enumerate("零一二三四五六七八九")} | {
@@ -112,6 +114,7 @@ _HAN_SCALES: Final = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬":
 _HAN_NUMBER: Final = re.compile(
     "[零〇一二三四五六七八九十百千万萬两兩]+(?=[个個岁歲年月日号號天周週点點分人只隻件本次])"
 )
+_RELATING: Final = frozenset("在到是为為于於的有去会會将將改了")
 _PARTICLES: Final = tuple("に が を で は の と も へ 에 를 을 가 이 는 은".split())
 
 
@@ -192,7 +195,7 @@ def _parts(text: str) -> list[Part]:
     for sentence in _SENTENCE.split(text):
         question = bool(_QUESTION.search(sentence))
         for clause in _CUT.split(sentence):
-            found = units(_plain_japanese(clause))
+            found = units(_FINAL.sub("", _plain_japanese(clause)))
             if found:
                 out.append(Part(found, clause, question))
     return out
@@ -256,6 +259,8 @@ def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     left, right = len(mine) - start - end, len(claim) - start - end
     if not left or not right:
         return False
+    if all(unit in _RELATING for unit in claim[start : start + right]):
+        return False  # another verb of being somewhere, not another value
     rest = (*mine[start : start + left], *claim[start : start + right])
     if left == right == 1 and all("\u3041" <= unit <= "\u309f" for unit in rest):
         return False  # one Hiragana is an inflection, not a value

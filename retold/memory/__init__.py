@@ -1,0 +1,6 @@
+"""The face for applications: an opened store and one session on it."""
+
+from retold.memory.opened import Retold
+from retold.memory.session import MemorySession, RevisionAction
+
+__all__ = ["MemorySession", "Retold", "RevisionAction"]
