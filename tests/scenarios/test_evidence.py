@@ -102,6 +102,7 @@ def test_source_reference_names_the_turn_that_holds_the_quote(world, session):
     session.turn("user", "Hello there, how are you today?")
     said = session.turn("user", f"Well. {QUOTE} It calms me down.")
     session.turn("user", "Thank you very much for listening.")
+    world.clock.advance(minutes=5)
 
     result = world.write(session, CLAIM, attribute="hobby", evidence=QUOTE)
 

@@ -19,6 +19,7 @@ def test_agent_reads_and_writes_its_own_private_scope_without_a_grant(world):
 
 
 def test_grant_on_one_user_gives_nothing_in_a_session_of_another(world):
+    """Fails when `belongs_to` in policy/grants.py no longer compares the user's id."""
     world.host.grant("helper", ANA, read=True, write=True)
     world.tell("Ana collects old maps", attribute="hobby")
     bob = world.session("bob")
@@ -85,6 +86,7 @@ def test_plain_agent_scope_is_closed_without_a_grant_and_shared_by_users_with_on
 
 
 def test_grant_stored_on_a_private_scope_reaches_only_the_sessions_of_its_user(world):
+    """Fails when `belongs_to` in policy/grants.py ignores the user half of an agent scope."""
     world.tell("Ana collects old maps", attribute="hobby")
     with world.retold.store.write() as tx:
         tx.grants.set("spy", PRIVATE_ANA, can_read=True, can_write=True)
