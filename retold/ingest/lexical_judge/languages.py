@@ -6,6 +6,7 @@ months, weekdays.  Words are lower case, elided forms without their apostrophe (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -285,7 +286,7 @@ DUTCH: Final = Grammar(
     function=_set(
         "de het een en of maar want dus in op aan bij met naar van voor uit tot om over onder "
         "door tegen zonder tussen sinds dat die dit deze wie wat waar wanneer hoe als dan je jij "
-        "jou jouw u uw jullie ze er ben bent is zijn was waren geweest heb hebt heeft hebben had "
+        "jou jouw u uw jullie ze er bent is zijn was waren geweest heb hebt heeft hebben had "
         "hadden word wordt worden werd kan kunnen moet moeten zal zullen wil willen mag ook nog "
         "al heel zeer graag liever meer"
     ),
@@ -359,13 +360,24 @@ GRAMMARS: Final = (
 )
 
 
-def hits(words: tuple[str, ...], grammar: Grammar) -> int:
-    """Return how many words are function words or pronouns of a language."""
+_I: Final = frozenset("je j ich yo io eu ik я".split())
+
+
+def hits(words: Sequence[str], grammar: Grammar) -> int:
+    """Return how many words, in their written case, are closed-class words of a language.
+
+    Capitalised words count beside others only: Mia, Ella, Dan are names more often than pronouns.
+    """
     known = grammar.function | grammar.principal | grammar.negators | grammar.others
-    return sum(word in known for word in words)
+    if grammar is ENGLISH:
+        return sum(word.lower() in known for word in words)
+    plain = sum(word in known for word in words)
+    capital = sum(word.lower() in known and not word.islower() for word in words)
+    sure = plain or any(word.lower() in _I & known for word in words)
+    return plain + capital if sure else 0
 
 
-def guess(words: tuple[str, ...]) -> tuple[Grammar, int]:
+def guess(words: Sequence[str]) -> tuple[Grammar, int]:
     """Return the language that most of the words are function words of; and how many are."""
     best = max(GRAMMARS, key=lambda grammar: hits(words, grammar))
     return best, hits(words, best)

@@ -128,7 +128,8 @@ STATE_VERBS: Final = _words(
 HYPOTHETICAL: Final = _words(
     "might may maybe perhaps possibly probably could would wonder wonders wondering seem seems",
     "apparently consider considers considered considering wish wishes wishing supposedly",
-    "presumably imagine imagines doubt doubts doubted imagining suppose supposing pretend pretends pretending tempted",
+    "presumably imagine imagines imagining suppose supposing pretend pretends pretending tempted",
+    "doubt doubts doubted",
 )
 HYPOTHETICAL_LEADS: Final = _words("if unless assuming suppose supposing whether")
 PAST_MARKERS: Final = _words("formerly previously former ex erstwhile")

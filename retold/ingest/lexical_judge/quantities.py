@@ -21,13 +21,11 @@ _NOT_COUNTING: Final = frozenset(
     "the this that which no any every another each some such last next other".split()
 )
 _NOT_COUNTED: Final = frozenset("of who that another is was can should must thing".split())
-_WHOLE_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})$")
-_CLOCK: Final = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_WHOLE_CLOCK: Final = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
 _NOON: Final = 12 * 60
 _HOURS: Final = 12
 _HALF_DAYS: Final = {"morning": 0, "afternoon": 1, "evening": 1}
-_PART_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})$")
-_CLOCK: Final = {"half": 30, "quarter": 15}
+_PART_CLOCK: Final = {"half": 30, "quarter": 15}
 _CLOCK_WORDS: Final = _WHOLE_CLOCK.keys() | _PART_CLOCK.keys()
 _SPELLED: Final = (
     _CLOCK_WORDS

@@ -366,8 +366,10 @@ _MAX_SUBJECT: Final = 5
 def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
     """Return the name in "Emma beat me": the principal is only the object."""
     words = [token.word for token in clause if not token.is_mark]
-    objects = {"me", "us"}
-    if len(words) < _LEAD_IN or {"i", "we"} & {*words} or not objects & {*words[2:]}:
+    if len(words) < _LEAD_IN or {"i", "we"} & {*words}:
+        return None
+    named_object = words[2] == "user" or words[2:4] == ["the", "user"]
+    if not named_object and not {"me", "us"} & {*words[2:]}:
         return None
     first = clause[0]
     named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
@@ -443,7 +445,7 @@ def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
 def read_text(text: str) -> Text:
     """Return the clauses of a folded text in the language its function words point to."""
     tokens = _with_naming(tokenise(text))
-    plain = tuple(match.group().lower() for match in _ELISION.finditer(text))
+    plain = tuple(match.group() for match in _ELISION.finditer(text))
     grammar, known = guess(plain)
     english = hits(tuple(token.word for token in tokens), ENGLISH)
     if english >= known:

@@ -259,7 +259,8 @@ def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
     before = ""
     used = read_quantities(part.tokens).used
     for position, token in enumerate(part.tokens):
-        if position not in used and (stem := stem_of(token, grammar)):
+        stem = "" if position in used else stem_of(token, grammar)
+        if stem and stem not in _COLLECTIVE:
             out.append((stem, not out and before not in _VALUE_LEADS))
         before = token.word
     return tuple(out)

@@ -190,7 +190,7 @@ FAIL = {
         ("Call me Max.", "The user lives with Max"),
     ],
     "coverage": [
-        ("The weather is lovely in the mountains today.", "The user was promoted"),
+        ("It rained all day in the mountains.", "The user was promoted"),
         ("Thanks for the help with the report.", "The user collects old stamps"),
     ],
 }
