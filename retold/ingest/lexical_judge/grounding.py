@@ -87,6 +87,7 @@ def _names_of(claim: Text) -> frozenset[str]:
         and claim.tokens[position - 1].word not in SENTENCE_END | {":"}
         and stem_of(token, claim.grammar) not in {"", LIKED}
     }
+    found |= {token.word for token in claim.tokens if "@" in token.word or "." in token.word[1:-1]}
     subject = claim.parts[0].subject if claim.parts else Subject("principal")
     if claim.grammar is ENGLISH and subject.kind == "name":
         found |= set(subject.key.split("/")[0].split())
@@ -94,6 +95,11 @@ def _names_of(claim: Text) -> frozenset[str]:
 
 
 def missing_name(quote: Text, claim: Text) -> bool:
-    """Tell whether the claim has a proper name that the quote has not."""
-    stems = {token.stem for token in quote.tokens}
-    return any(name not in quote.words and snowball(name) not in stems for name in _names_of(claim))
+    """Tell whether the claim has a proper name or an address that the quote has not.
+
+    Whose something is ("Karl's laptop") is not what somebody is called.
+    """
+    named = "name" in claim.stems
+    heard = [token for token in quote.tokens if not (named and token.owner)]
+    words, stems = {token.word for token in heard}, {token.stem for token in heard}
+    return any(name not in words and snowball(name) not in stems for name in _names_of(claim))

@@ -27,7 +27,7 @@ def _english(source: str, target: str) -> dict[str, str]:
     return dict(zip(source.split(), target.split(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """What support needs to know of one language; empty sets where a class has no words."""
 
@@ -360,6 +360,7 @@ GRAMMARS: Final = (
 )
 
 
+_LONGEST_PRONOUN: Final = 4
 _I: Final = frozenset("je j ich yo io eu ik я".split())
 
 
@@ -368,16 +369,20 @@ def hits(words: Sequence[str], grammar: Grammar) -> int:
 
     Capitalised words count beside others only: Mia, Ella, Dan are names more often than pronouns.
     """
-    known = grammar.function | grammar.principal | grammar.negators | grammar.others
+    known = grammar.function | grammar.principal | grammar.negators | grammar.others | grammar.past
     if grammar is ENGLISH:
         return sum(word.lower() in known for word in words)
     plain = sum(word in known for word in words)
     capital = sum(word.lower() in known and not word.islower() for word in words)
-    sure = plain or any(word.lower() in _I & known for word in words)
+    nouns = frozenset(word for word in grammar.principal if len(word) > _LONGEST_PRONOUN)
+    sure = plain or any(word.lower() in (_I & known) | nouns for word in words)
     return plain + capital if sure else 0
 
 
-def guess(words: Sequence[str]) -> tuple[Grammar, int]:
-    """Return the language that most of the words are function words of; and how many are."""
-    best = max(GRAMMARS, key=lambda grammar: hits(words, grammar))
+def guess(words: Sequence[str], hint: Grammar) -> tuple[Grammar, int]:
+    """Return the language that most of the words are function words of, and how many are.
+
+    The hint wins a tie: related languages share their short words.
+    """
+    best = max(GRAMMARS, key=lambda grammar: (hits(words, grammar), grammar is hint))
     return best, hits(words, best)

@@ -74,7 +74,8 @@ def modality_of(tokens: Sequence[Token]) -> Modality:
 def tense_of(tokens: Sequence[Token]) -> Tense:
     """Return the tense of the first finite verb that shows one; present when none does."""
     words = [token.word for token in tokens]
-    for position, word in enumerate(words):
+    for position, token in enumerate(tokens):
+        word = token.word
         before = words[position - 1] if position else ""
         if word in _FUTURE or (word == "to" and before in {"is", "are", "am"}):
             return "future"
@@ -84,9 +85,15 @@ def tense_of(tokens: Sequence[Token]) -> Tense:
             return "present"
         if word in vocabulary.IRREGULAR_PAST:
             return "past"
-        if word.endswith("ed") and position and _may_be_subject(tokens[position - 1]):
+        if is_past_form(token) and position and _may_be_subject(tokens[position - 1]):
             return "past"
     return "present"
+
+
+def is_past_form(token: Token) -> bool:
+    """Tell a past form or participle; in "need" the ending is no ending."""
+    regular = token.word.endswith("ed") and token.stem != token.word
+    return regular or token.word in vocabulary.IRREGULAR_PAST
 
 
 def _may_be_subject(token: Token) -> bool:

@@ -40,6 +40,7 @@ def preference_order(claim: Claim) -> Preference | None:
         if words[position] in links or than:
             better = frozenset(t.stem for t in tokens[start:position] if is_content(t))
             worse = frozenset(t.stem for t in tokens[position:] if is_content(t))
+            better, worse = better - worse, worse - better
             if not better or not worse:
                 return None
             less = words[position - 1] == "less"

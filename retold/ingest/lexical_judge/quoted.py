@@ -204,7 +204,9 @@ def _cuts(
     denied = any(token.word in grammar.negators for token in clause)
     if word == grammar.joining or (word == grammar.either and denied):
         gapped = grammar is ENGLISH and _is_gapped(sentence, position, clause)
-        return gapped or _opens_predicate(sentence, position + 1, grammar)
+        return gapped or (
+            _has_verb(clause, grammar) and _opens_predicate(sentence, position + 1, grammar)
+        )
     if word == "to" and clause and clause[0].word == "from":
         return True
     if word == "that" and any(token.word in _FACTIVE for token in clause):
@@ -212,6 +214,15 @@ def _cuts(
     if word in _TEMPORAL and grammar is ENGLISH and clause:
         return _opens_subject(sentence, position + 1)
     return word in {",", ";", ":"} or word in grammar.splitting
+
+
+def _has_verb(clause: Sequence[Token], grammar: Grammar) -> bool:
+    """Tell whether a clause is more than the first half of "Ana and I"; unknown is yes."""
+    names = all(
+        token.surface[:1].isupper() or token.word in lexicon.POSSESSIVES for token in clause
+    )
+    kin = bool(clause) and clause[-1].word in grammar.kin
+    return not (names or kin)
 
 
 def _is_gapped(sentence: Sequence[Token], position: int, clause: Sequence[Token]) -> bool:
@@ -368,7 +379,8 @@ def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
     words = [token.word for token in clause if not token.is_mark]
     if len(words) < _LEAD_IN or {"i", "we"} & {*words}:
         return None
-    named_object = words[2] == "user" or words[2:4] == ["the", "user"]
+    after = words[3:] if words[2] in lexicon.PREPOSITIONS else words[2:]
+    named_object = after[:1] == ["user"] or after[:2] == ["the", "user"]
     if not named_object and not {"me", "us"} & {*words[2:]}:
         return None
     first = clause[0]
@@ -442,11 +454,11 @@ def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
 
 
 @lru_cache(maxsize=CACHED_CLAIMS)
-def read_text(text: str) -> Text:
+def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     """Return the clauses of a folded text in the language its function words point to."""
     tokens = _with_naming(tokenise(text))
     plain = tuple(match.group() for match in _ELISION.finditer(text))
-    grammar, known = guess(plain)
+    grammar, known = guess(plain, hint)
     english = hits(tuple(token.word for token in tokens), ENGLISH)
     if english >= known:
         grammar, known = ENGLISH, english

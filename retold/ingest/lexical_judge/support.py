@@ -11,6 +11,7 @@ from retold.ingest.lexical_judge import lexicon, unspaced, vocabulary
 from retold.ingest.lexical_judge.features import Claim, parse
 from retold.ingest.lexical_judge.grounding import missing_date, missing_name, missing_number
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
+from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import Token, collapse, fold, snowball
 from retold.ingest.lexical_judge.pair import directions_clash
 from retold.ingest.lexical_judge.preference import preference_order
@@ -163,7 +164,7 @@ def _tense_moved(part: Part, claim: Text) -> bool:
             continue
         before = words[position - 1] if position else ""
         lead = words[position - 2] if position > 1 else ""
-        past = token.word in vocabulary.IRREGULAR_PAST or token.word.endswith("ed")
+        past = is_past_form(token)
         if token.word in {"was", "were", "had"}:
             if _past_state(part.tokens, position) and not claimed & {"was", "were", "had", "been"}:
                 return True
@@ -177,7 +178,10 @@ def _foreign_past(part: Part, claim: Text) -> bool:
     endings = claim.grammar.past_endings
     present = {token.stem for token in claim.tokens if not token.word.endswith(endings)}
     return bool(endings) and any(
-        token.word.endswith(endings) and token.stem in present for token in part.tokens
+        token.word.endswith(endings)
+        and token.stem in present
+        and token.word != f"{token.stem}e"  # German "arbeite" is no past
+        for token in part.tokens
     )
 
 
@@ -296,7 +300,8 @@ def _one_value_differs(
 
 def _spaced(quote: str, claim: str) -> tuple[float, str] | None:
     """Score two texts of one spaced script; None when the quote's language is not known."""
-    said, asked_text = read_text(quote), read_text(claim)
+    asked_text = read_text(claim)
+    said = read_text(quote, asked_text.grammar)
     if not asked_text.parts or not asked_text.stems or not said.parts:
         return 0.0, "empty"
     asked = _claim_part(asked_text)
