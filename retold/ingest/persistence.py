@@ -37,11 +37,16 @@ CONFLICT_KIND: Final = "authority"
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The resolved entities of a claim; ``primary`` is None for a claim about nobody."""
+    """The resolved entities of a claim; ``primary`` is None for a claim about nobody.
+
+    It is None, too, while it is still to be made; ``original`` is then the entity of another
+    scope, if any, that it will be the counterpart of.
+    """
 
     primary: Entity | None
     links: tuple[tuple[str, LinkRole], ...]
     dropped: tuple[str, ...] = ()
+    original: Entity | None = None
 
 
 def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
