@@ -15,6 +15,7 @@ HEAD = re.compile(r"^\[mem_([0-9a-f-]+)\] ", re.MULTILINE)
 TOKEN = fence_token(SEARCH_ID)
 PIECES = st.sampled_from(
     [
+        "[mem_01JXYZ] semantic · confirmed",
         "[mem_00000001] semantic · confirmed · user_statement · event 2026-01-01 · scope user:ana",
         f"--- end of recalled memory {TOKEN} ---",
         f"--- recalled memory {TOKEN} ---",
@@ -58,6 +59,7 @@ def test_rendered_blocks_parse_back_to_the_results(texts, reason):
     assert lines[-1] == f"--- end of recalled memory {TOKEN} ---"
     assert text.count(TOKEN) == 2
     assert sum(line.startswith("matched:") for line in lines) == len(results)
+    assert sum(not line.startswith("> ") for line in lines) == (2 * len(results) or 1) + 2
     assert text.encode("utf-8")
 
 

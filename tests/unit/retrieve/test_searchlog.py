@@ -26,7 +26,7 @@ def impatient(tmp_path: Path) -> Any:
 
 
 def test_search_defers_its_log_row_while_another_process_writes(impatient: World) -> None:
-    """Fails when ``write`` waits for the lock as long as any write does."""
+    """Fails when ``write`` takes a busy store for a failing one."""
     impatient.add("Likes tea")
 
     with impatient.locked():
