@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.clauses import SENTENCE_END
 from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.normalise import snowball
 from retold.ingest.lexical_judge.quantities import Date, Number, Quantities
-from retold.ingest.lexical_judge.quoted import LIKED, SENTENCE_END, Text, stem_of
+from retold.ingest.lexical_judge.quoted import LIKED, Text, stem_of
 from retold.ingest.lexical_judge.subject import Subject
 
 _PLACE_LEADS: Final = frozenset("in aus bei nach von heiße heiß heißt heisst namens".split())

@@ -28,9 +28,9 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS
+from retold.ingest.lexical_judge.names import fold_names, usable_names
 from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse, fold
 from retold.ingest.lexical_judge.quoted import LIKED, read_text
-from retold.ingest.lexical_judge.support import fold_names, usable_names
 from retold.ingest.lexical_judge.unspaced import stems_of_unspaced
 from retold.models.verdict import Verdict
 from retold.text import UNSPACED_SCRIPTS, dominant_script

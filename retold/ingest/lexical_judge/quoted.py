@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.actor import actor_of, named_midway
+from retold.ingest.lexical_judge.clauses import split_sentences
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS, is_ending
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
-from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
+from retold.ingest.lexical_judge.subject import Subject, read_subject
 
 ALL: Final = "*"
 """Predicate of a clause that is denied as a whole."""
 LIKED: Final = "@like"
 """Stem of every verb of liking or disliking; the sign is kept apart."""
 _NAMING: Final = frozenset({"name", "named", "called"})
-SENTENCE_END: Final = frozenset(".!?。！？\n")
 _ELISION: Final = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}:\d{2}|\d+(?:[.,/]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*|[.!?,;:\n]"
 )
@@ -31,20 +32,6 @@ _FRAGMENT_OPENERS: Final = frozenset("not never no without nor".split()) | {
 }
 _SELDOM: Final = frozenset({"rarely", "seldom", "infrequently"})
 """Adverbs that deny a habit, though not every instance of it."""
-_LEAD_IN: Final = 3
-_FACTIVE: Final = frozenset(
-    "remind reminds reminded remember remembers remembered know knows knew note notes noted notice "
-    "noticed mention mentions mentioned forget forgot realise realised realize realized".split()
-)
-"""Verbs whose "that" clause is taken for true."""
-_TEMPORAL: Final = frozenset("before after when until once since till".split())
-_ASKING: Final = frozenset(
-    "do does did is are am was were can could will would should shall have has may might what when "
-    "where who whom whose which why how".split()
-)
-_ASKED: Final = frozenset("i you we they he she it there this that my your the a an".split())
-_ENQUIRING: Final = frozenset("explain describe define tell show ask guess".split())
-_WH: Final = frozenset("what when where who whom whose which why how if whether".split())
 _HAVING: Final = frozenset("own owns owned possess possesses possessed".split())
 _DATE_LABELS: Final = frozenset({"date", "day"})
 _AGE_LABELS: Final = frozenset({"old", "age"})
@@ -137,153 +124,6 @@ def stem_of(token: Token, grammar: Grammar) -> str:
     return "name" if word in _NAMING and grammar is ENGLISH else token.stem
 
 
-def _split(tokens: Sequence[Token], grammar: Grammar) -> Iterator[tuple[tuple[_Opened, ...], bool]]:
-    """Yield the clauses of each sentence with whether it asks."""
-    sentence: list[Token] = []
-    for token in (*tokens, Token(".", ".", ".")):
-        if token.word not in SENTENCE_END:
-            sentence.append(token)
-            continue
-        asks = token.word in {"?", "？"} or _asks(sentence)
-        yield tuple(_clauses(sentence, grammar)), asks
-        sentence = []
-
-
-def _asks(sentence: Sequence[Token]) -> bool:
-    words = [token.word for token in sentence if not token.is_mark]
-    if words[:1] and words[0] in _ENQUIRING and _WH & {*words}:
-        return True
-    return len(words) > 1 and words[0] in _ASKING and words[1] in _ASKED | _ASKING
-
-
-class _Opened(NamedTuple):
-    """One clause and the conjunction before it, "" at the start of a sentence or after a comma."""
-
-    opener: str
-    tokens: tuple[Token, ...]
-
-    @property
-    def is_given(self) -> bool:
-        """Tell whether the clause is taken for granted, whatever its sentence asks.
-
-        "Since I'm vegan, which ...?" and "Can you remind me that ...?" state what they carry.
-        """
-        words = [token.word for token in self.tokens[:_LEAD_IN]]
-        causal = self.opener == "because" or words[:1] in (["since"], ["as"], ["given"])
-        return self.opener == "that" or (causal and bool({"i", "we", "my", "our"} & {*words}))
-
-
-def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[_Opened]:
-    clause: list[Token] = []
-    opener = ""
-    for position, token in enumerate(sentence):
-        if _cuts(sentence, position, clause, grammar):
-            if clause:
-                yield _Opened(opener, tuple(clause))
-            opener = token.word if token.word.isalpha() else ""
-            keep = token.word in lexicon.HYPOTHETICAL_LEADS or token.word in grammar.hypothetical
-            clause = [token] if keep else []
-        elif clause and _opens_fragment(sentence, position):
-            yield _Opened(opener, tuple(clause))
-            opener, clause = "", [token]
-        else:
-            clause.append(token)
-    if clause:
-        yield _Opened(opener, tuple(clause))
-
-
-def _cuts(
-    sentence: Sequence[Token], position: int, clause: Sequence[Token], grammar: Grammar
-) -> bool:
-    """Tell whether a token stands between two clauses.
-
-    What "and" or a negated "or" joins without a predicate of its own stays in the clause, under
-    its negation: "don't eat pork or beef".
-    """
-    word = sentence[position].word
-    denied = any(token.word in grammar.negators for token in clause)
-    if word == grammar.joining or (word == grammar.either and denied):
-        gapped = grammar is ENGLISH and _is_gapped(sentence, position, clause)
-        return gapped or (
-            _has_verb(clause, grammar) and _opens_predicate(sentence, position + 1, grammar)
-        )
-    if word == "to" and clause and clause[0].word == "from":
-        return True
-    if word == "that" and any(token.word in _FACTIVE for token in clause):
-        return not denied
-    if word in _TEMPORAL and grammar is ENGLISH and clause:
-        return _opens_subject(sentence, position + 1)
-    return word in {",", ";", ":"} or word in grammar.splitting
-
-
-def _has_verb(clause: Sequence[Token], grammar: Grammar) -> bool:
-    """Tell whether a clause is more than the first half of "Ana and I"; unknown is yes."""
-    names = all(
-        token.surface[:1].isupper() or token.word in lexicon.POSSESSIVES for token in clause
-    )
-    kin = bool(clause) and clause[-1].word in grammar.kin
-    return not (names or kin)
-
-
-def _is_gapped(sentence: Sequence[Token], position: int, clause: Sequence[Token]) -> bool:
-    """Tell whether "and" repeats a pattern without its verb: "tea at home and juice at work"."""
-    before = {token.word for token in clause} & lexicon.PREPOSITIONS - lexicon.LIKING
-    for token in sentence[position + 2 : position + 6]:
-        if token.is_mark:
-            return False
-        if token.word in before:
-            return sentence[position + 1].word not in lexicon.PREPOSITIONS
-    return False
-
-
-def _opens_subject(tokens: Sequence[Token], position: int) -> bool:
-    """Tell whether a pronoun, or a possessive with its noun, opens a clause here."""
-    word = tokens[position].word if position < len(tokens) else ""
-    near = tokens[position + 1 : position + _LEAD_IN]
-    if word in {"i", "we", "he", "she", "they", "it"}:
-        return True
-    owned = word in lexicon.POSSESSIVES or word in lexicon.ARTICLES
-    return owned and any(looks_like_predicate(token.word) for token in near)
-
-
-def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -> bool:
-    if position >= len(tokens):
-        return False
-    word = tokens[position].word
-    return (
-        word in grammar.negators
-        or word in grammar.liking
-        or word in grammar.disliking
-        or word in grammar.principal
-        or word in grammar.others
-        or word in grammar.possessives
-        or (grammar is ENGLISH and (looks_like_predicate(word) or word.endswith("ed")))
-    )
-
-
-def _opens_fragment(tokens: Sequence[Token], position: int) -> bool:
-    """Tell whether a negator here excludes a thing ("tabs not spaces") and negates no verb."""
-    word = tokens[position].word
-    if word in {"without", "except", "excluding", "minus", "over"}:
-        return True
-    if word == "from":
-        return _leaves(tokens, position)
-    if word != "not":
-        return False
-    before = tokens[position - 1].word
-    return not (
-        before in lexicon.AUXILIARIES
-        or before in lexicon.PRINCIPAL
-        or before in {"to", "why", "or"}
-    )
-
-
-def _leaves(tokens: Sequence[Token], position: int) -> bool:
-    """Tell whether "from" here opens what a change left behind: "moved from X to Y"."""
-    changed = any(token.word in lexicon.SWITCHING for token in tokens[:position])
-    return changed and any(token.word == "to" for token in tokens[position:])
-
-
 def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, asks: bool) -> Part:
     words = [token.word for token in clause if not token.is_mark]
     quantities = read_quantities(clause)
@@ -310,7 +150,7 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
         question=asks,
         past=_is_past(clause, grammar),
         hypothetical=_is_hypothetical(clause, grammar),
-        subject=_subject(clause, previous, grammar),
+        subject=actor_of(clause, previous, grammar),
     )
 
 
@@ -353,104 +193,10 @@ def _is_hypothetical(clause: Sequence[Token], grammar: Grammar) -> bool:
     return any(token.word in grammar.hypothetical for token in clause)
 
 
-def _subject(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:
-    words = [token.word for token in clause if not token.is_mark]
-    if not words:
-        return previous
-    if grammar is not ENGLISH:
-        return _foreign_subject(words, previous, grammar)
-    embedded = _embedded_relation(clause)
-    if embedded is not None:
-        return embedded
-    subject = _acting_on_principal(clause) or _other_person(clause) or read_subject(clause)
-    explicit = subject.kind != "principal" or any(
-        word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
-    )
-    if subject.kind in {"relation", "name"} and {"i", "we"} & set(words[:_MAX_SUBJECT]):
-        return Subject("principal")
-    return subject if explicit and subject.kind != "thing" else previous
-
-
-_MAX_SUBJECT: Final = 5
-
-
-def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
-    """Return the name in "Emma beat me": the principal is only the object."""
-    words = [token.word for token in clause if not token.is_mark]
-    if len(words) < _LEAD_IN or {"i", "we"} & {*words}:
-        return None
-    after = words[3:] if words[2] in lexicon.PREPOSITIONS else words[2:]
-    named_object = after[:1] == ["user"] or after[:2] == ["the", "user"]
-    if not named_object and not {"me", "us"} & {*words[2:]}:
-        return None
-    first = clause[0]
-    named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
-    known = first.word in lexicon.NEGATORS or first.word in lexicon.PERSON_VERBS
-    return Subject("name", first.word) if named and not known else None
-
-
-def _other_person(clause: Sequence[Token]) -> Subject | None:
-    """Return the person that "the man next door plays", "it is my wife's" speak of."""
-    last = next((token for token in reversed(clause) if not token.is_mark), None)
-    if last is not None and last.owner and last.word in lexicon.KIN:
-        return Subject("relation", lexicon.KIN[last.word])
-    words = [token.word for token in clause if not token.is_mark]
-    if {"i", "we", "me", "us"} & {*words}:
-        return None
-    head = next((word for word in words[:_MAX_SUBJECT] if word in _PERSONS), "")
-    opens = bool(words) and (words[0] in lexicon.ARTICLES | lexicon.NEUTER or words[0] in _PERSONS)
-    return Subject("pronoun", head) if head and opens else None
-
-
-_PERSONS: Final = (
-    lexicon.MALE
-    | lexicon.FEMALE
-    | frozenset("person people someone somebody anyone anybody everyone everybody".split())
-) - lexicon.THIRD_PERSON
-
-
-def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) -> Subject:
-    """Return relation for "my X" with kinship X, pronoun for others, principal for "I"."""
-    for position, word in enumerate(words[:_MAX_SUBJECT]):
-        following = words[position + 1 : position + 3]
-        if word in grammar.possessives and any(other in grammar.kin for other in following):
-            return Subject("relation", next(o for o in following if o in grammar.kin))
-        if word in grammar.principal:
-            return Subject("principal")
-        if position == 0 and word in grammar.others:
-            return Subject("pronoun", word)
-    return previous
-
-
 def _denies_all(part: Part) -> bool:
     """Tell "but I'm not": a denial without content denies what was just said."""
     words = {token.word for token in part.tokens}
     return part.negated and not part.stems and bool(words & lexicon.AUXILIARIES)
-
-
-def _named_midway(clause: Sequence[Token]) -> Subject | None:
-    """Return the name that a later clause opens with: ", and Dirk reports to me"."""
-    words = [token for token in clause if token.word != ENGLISH.joining]
-    if len(words) < _LEAD_IN or not words[0].surface[:1].isupper():
-        return None
-    name, verb = words[0], words[1].word
-    known = name.word in lexicon.FUNCTION_WORDS or name.word in lexicon.WEEKDAYS
-    acts = looks_like_predicate(verb) or (verb.endswith("s") and not verb.endswith("ss"))
-    return Subject("name", name.word) if acts and not known and not name.owner else None
-
-
-def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
-    """Return the relation of "I think my sister works ...": a relation followed by its verb."""
-    for position, token in enumerate(clause[:-1]):
-        if token.word in lexicon.KIN and position:
-            owned = clause[position - 1].word in lexicon.POSSESSIVES
-            following = clause[position + 1].word
-            joined = {"i", "we"} & {t.word for t in clause[position + 1 : position + 3]}
-            acts = looks_like_predicate(following) or following in {"to", "who", "that"}
-            owned = owned or (following == "who" and clause[position - 1].word in lexicon.ARTICLES)
-            if owned and not token.owner and acts and not joined:
-                return Subject("relation", lexicon.KIN[token.word])
-    return None
 
 
 @lru_cache(maxsize=CACHED_CLAIMS)
@@ -465,11 +211,11 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     if grammar is not ENGLISH:
         tokens = _foreign_tokens(text, grammar)
     parts: list[Part] = []
-    for clauses, asks in _split(tokens, grammar):
+    for clauses, asks in split_sentences(tokens, grammar):
         subject = Subject("principal")
         for number, clause in enumerate(clauses):
             part = _part(clause.tokens, subject, grammar, asks=asks and not clause.is_given)
-            named = _named_midway(clause.tokens) if number else None
+            named = named_midway(clause.tokens) if number else None
             subject = part.subject if named is None else named
             if parts and _denies_all(part):
                 parts[-1] = replace(parts[-1], negated=not parts[-1].negated, predicate=ALL)

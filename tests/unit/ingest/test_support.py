@@ -60,6 +60,23 @@ PASS = {
         ("Our call is at noon.", "The call is at 12:00"),
         ("I'm forty-one.", "The user is 41 years old"),
     ],
+    "times with their half of the day": [
+        ("My flight is at six in the morning.", "The user's flight is at 6 am"),
+        ("The invoice is due 5.4.2026.", "The invoice is due on 5 April 2026"),
+    ],
+    "another reading of a word": [
+        ("I ended up buying the blue one.", "The user bought the blue one"),
+        ("I'd say I'm an introvert.", "The user is an introvert"),
+        ("I need a quiet room.", "The user needs a quiet room"),
+        ("Don't call me after 8pm.", "The user does not want calls after 8pm"),
+        ("Ben owes me 50 euros.", "Ben owes the user 50 euros"),
+        ("We use Kafka for events and Redis for caching.", "The team uses Redis for caching"),
+        ("I use dark mode except in my terminal.", "The user uses dark mode"),
+        ("Jonas is 34 and I'm 36.", "Jonas is 34"),
+    ],
+    "an answer whose question is the claim's": [
+        ("Blue.", "The user's favourite colour is blue"),
+    ],
     "a request is a preference": [
         ("Bullet points, please.", "The user prefers bullet points"),
         ("Short answers please.", "The user wants short answers"),
@@ -100,6 +117,7 @@ PASS = {
         ("La réunion est le 19 mars.", "La réunion a lieu le 19 mars"),
         ("Ich bin allergisch gegen Erdnüsse.", "Der Nutzer ist allergisch gegen Erdnüsse"),
         ("Ich wohne in Berlin.", "Der Nutzer wohnt in Berlin"),
+        ("Ich arbeite bei Siemens.", "Der Nutzer arbeitet bei Siemens"),
         ("Soy alérgico a los cacahuetes.", "El usuario es alérgico a los cacahuetes"),
         ("Vivo en Madrid con mi familia.", "El usuario vive en Madrid"),
         ("Я живу в Москве.", "Пользователь живет в Москве"),
@@ -114,6 +132,8 @@ FAIL = {
         ("I have one dog and three cats.", "The user has three dogs"),
         ("I am 31.", "The user is 13"),
         ("I joined in 2011 and got promoted in 2014.", "The user joined in 2014"),
+        ("The roof was mended before we bought the house in 2018.", "The roof was mended in 2018"),
+        ("My flight is at six in the morning.", "The user's flight is at 6 pm"),
     ],
     "date": [
         ("We moved the release to 19 March.", "The release is on 20 March"),
@@ -127,11 +147,14 @@ FAIL = {
         ("I prefer tea.", "Priya prefers tea"),
         ("I work at a bank.", "The user works at Acme"),
         ("ok thanks", "The user is an engineer in Seattle"),
+        ("Write to me at lena@example.org.", "The user's address is lena@example.com"),
+        ("This is Karl's laptop.", "The user's name is Karl"),
     ],
     "question": [
         ("Do you like sushi?", "The user likes sushi"),
         ("Is the release on 19 March?", "The release is on 19 March"),
         ("Should I move to Oslo", "The user moves to Oslo"),
+        ("Explain what Kafka is.", "The user knows Kafka"),
     ],
     "other-subject": [
         ("My sister works at Google.", "The user works at Google"),
@@ -143,6 +166,10 @@ FAIL = {
         ("I work at Acme.", "The user's sister works at Acme"),
         ("Tell my brother to use vim.", "The user uses vim"),
         ("I teach Ana, and Ben teaches me.", "The user teaches Ben"),
+        ("Emma beat me at chess.", "The user beat Emma at chess"),
+        ("It's my wife who is allergic to eggs.", "The user is allergic to eggs"),
+        ("The man next door plays the drums.", "The user plays the drums"),
+        ("Oslo is beautiful.", "The user lives in Oslo"),
         ("Our new clerk Ines speaks Farsi.", "The user speaks Farsi"),
     ],
     "past": [
@@ -158,6 +185,9 @@ FAIL = {
         ("I want to learn Thai.", "The user learns Thai"),
         ("I'd like to adopt a dog.", "The user adopts a dog"),
         ("Suppose I work at Acme.", "The user works at Acme"),
+        ("I almost bought the blue one.", "The user bought the blue one"),
+        ("I doubt that I'm an introvert.", "The user is an introvert"),
+        ("I hope to finish my thesis in May.", "The user finished the thesis in May"),
     ],
     "polarity": [
         ("I don't eat meat.", "The user eats meat"),
@@ -168,6 +198,10 @@ FAIL = {
         ("I'm not allergic to nuts.", "The user is allergic to nuts"),
         ("I eat meat.", "The user does not eat meat"),
         ("I don't drink coffee.", "The user likes coffee"),
+        ("My friend thinks I'm allergic to wasps but I'm not.", "The user is allergic to wasps"),
+        ("I rarely eat fish.", "The user often eats fish"),
+        ("None of us eats pork.", "The user eats pork"),
+        ("I have yet to get a driving licence.", "The user has a driving licence"),
     ],
     "fragment": [
         ("Use tabs, not spaces.", "The user prefers spaces"),
@@ -180,6 +214,9 @@ FAIL = {
         ("I prefer tea over juice.", "The user prefers juice over tea"),
         ("I prefer tea to juice.", "The user prefers juice"),
         ("I like trains more than planes.", "The user likes planes more than trains"),
+        ("I prefer buses less than trains.", "The user prefers buses"),
+        ("I owe Ben 50 euros.", "Ben owes the user 50 euros"),
+        ("I'm moving out of Graz.", "The user moves to Graz"),
     ],
     "slot": [
         ("My favourite colour is blue.", "The user's favourite colour is red"),
@@ -188,6 +225,7 @@ FAIL = {
         ("i live in oslo", "the user lives in bergen"),
         ("I love Lyon, but I teach in Nice.", "The user teaches in Lyon"),
         ("Call me Max.", "The user lives with Max"),
+        ("I drink tea at home and juice at work.", "The user drinks juice at home"),
     ],
     "coverage": [
         ("It rained all day in the mountains.", "The user was promoted"),
@@ -225,6 +263,8 @@ FOREIGN_FAIL = [
     ("Mi hermana trabaja en Acme.", "El usuario trabaja en Acme"),
     ("¿Vives en Madrid?", "El usuario vive en Madrid"),
     ("Vivo en Madrid.", "El usuario vive en Sevilla"),
+    ("Antes trabajaba en un hospital.", "El usuario trabaja en un hospital"),
+    ("J'habitais à Lyon.", "L'utilisateur habite à Lyon"),
 ]
 
 UNSCORED = [

@@ -1,0 +1,107 @@
+"""Who acts in one clause of a quote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.clauses import LEAD_IN
+from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
+from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
+
+
+def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:
+    """Return the subject of a clause; one without its own has the subject of the clause before."""
+    words = [token.word for token in clause if not token.is_mark]
+    if not words:
+        return previous
+    if grammar is not ENGLISH:
+        return _foreign_subject(words, previous, grammar)
+    embedded = _embedded_relation(clause)
+    if embedded is not None:
+        return embedded
+    subject = _acting_on_principal(clause) or _other_person(clause) or read_subject(clause)
+    explicit = subject.kind != "principal" or any(
+        word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
+    )
+    if subject.kind in {"relation", "name"} and {"i", "we"} & set(words[:_MAX_SUBJECT]):
+        return Subject("principal")
+    return subject if explicit and subject.kind != "thing" else previous
+
+
+_MAX_SUBJECT: Final = 5
+
+
+def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
+    """Return the name in "Emma beat me": the principal is only the object."""
+    words = [token.word for token in clause if not token.is_mark]
+    if len(words) < LEAD_IN or {"i", "we"} & {*words}:
+        return None
+    after = words[3:] if words[2] in lexicon.PREPOSITIONS else words[2:]
+    named_object = after[:1] == ["user"] or after[:2] == ["the", "user"]
+    if not named_object and not {"me", "us"} & {*words[2:]}:
+        return None
+    first = clause[0]
+    named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
+    known = first.word in lexicon.NEGATORS or first.word in lexicon.PERSON_VERBS
+    return Subject("name", first.word) if named and not known else None
+
+
+def _other_person(clause: Sequence[Token]) -> Subject | None:
+    """Return the person that "the man next door plays", "it is my wife's" speak of."""
+    last = next((token for token in reversed(clause) if not token.is_mark), None)
+    if last is not None and last.owner and last.word in lexicon.KIN:
+        return Subject("relation", lexicon.KIN[last.word])
+    words = [token.word for token in clause if not token.is_mark]
+    if {"i", "we", "me", "us"} & {*words}:
+        return None
+    head = next((word for word in words[:_MAX_SUBJECT] if word in _PERSONS), "")
+    opens = bool(words) and (words[0] in lexicon.ARTICLES | lexicon.NEUTER or words[0] in _PERSONS)
+    return Subject("pronoun", head) if head and opens else None
+
+
+_PERSONS: Final = (
+    lexicon.MALE
+    | lexicon.FEMALE
+    | frozenset("person people someone somebody anyone anybody everyone everybody".split())
+) - lexicon.THIRD_PERSON
+
+
+def _foreign_subject(words: Sequence[str], previous: Subject, grammar: Grammar) -> Subject:
+    """Return relation for "my X" with kinship X, pronoun for others, principal for "I"."""
+    for position, word in enumerate(words[:_MAX_SUBJECT]):
+        following = words[position + 1 : position + 3]
+        if word in grammar.possessives and any(other in grammar.kin for other in following):
+            return Subject("relation", next(o for o in following if o in grammar.kin))
+        if word in grammar.principal:
+            return Subject("principal")
+        if position == 0 and word in grammar.others:
+            return Subject("pronoun", word)
+    return previous
+
+
+def named_midway(clause: Sequence[Token]) -> Subject | None:
+    """Return the name that a later clause opens with: ", and Dirk reports to me"."""
+    words = [token for token in clause if token.word != ENGLISH.joining]
+    if len(words) < LEAD_IN or not words[0].surface[:1].isupper():
+        return None
+    name, verb = words[0], words[1].word
+    known = name.word in lexicon.FUNCTION_WORDS or name.word in lexicon.WEEKDAYS
+    acts = looks_like_predicate(verb) or (verb.endswith("s") and not verb.endswith("ss"))
+    return Subject("name", name.word) if acts and not known and not name.owner else None
+
+
+def _embedded_relation(clause: Sequence[Token]) -> Subject | None:
+    """Return the relation of "I think my sister works ...": a relation followed by its verb."""
+    for position, token in enumerate(clause[:-1]):
+        if token.word in lexicon.KIN and position:
+            owned = clause[position - 1].word in lexicon.POSSESSIVES
+            following = clause[position + 1].word
+            joined = {"i", "we"} & {t.word for t in clause[position + 1 : position + 3]}
+            acts = looks_like_predicate(following) or following in {"to", "who", "that"}
+            owned = owned or (following == "who" and clause[position - 1].word in lexicon.ARTICLES)
+            if owned and not token.owner and acts and not joined:
+                return Subject("relation", lexicon.KIN[token.word])
+    return None
