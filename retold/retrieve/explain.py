@@ -34,7 +34,9 @@ def explain(
             candidate.rank_after_rerank,
             candidate.rerank_score or 0.0,
         )
-    gate = candidate.gate_reason or "not gated: shown beside the record it conflicts with"
+    gate = candidate.gate_reason or "not gated"
+    if gate.startswith(("not gated", "step ")):
+        gate = f"shown beside the record it conflicts with; {gate}"
     return Explanation(
         raw_queries=raw_queries,
         rewritten_queries=rewritten_queries,

@@ -129,7 +129,7 @@ class Retriever:
             at=self._clock(),
             principal=principal,
             request=request,
-            warm=self._index.is_loaded and self._embedder is not None and self._embedder.is_loaded,
+            warm=self._index.is_loaded and (self._embedder is None or self._embedder.is_loaded),
             timer=Timer(),
         )
         with trace.stage("rewrite"):

@@ -65,7 +65,7 @@ def test_counterpart_from_outside_the_pool_is_explained_as_such() -> None:
     found = why(fused_rank=0)
 
     assert found.summary == "matched: only as a counterpart"
-    assert found.gate == "not gated: shown beside the record it conflicts with"
+    assert found.gate == "shown beside the record it conflicts with; not gated"
 
 
 def test_empty_reason_names_every_missed_floor_of_the_best_candidate() -> None:

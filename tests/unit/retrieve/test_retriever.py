@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from retold.errors import InvalidInput, RerankError, RewriteError
-from retold.models import Explanation, SearchResult
+from retold.index.vector import VectorIndex
+from retold.models import Explanation, SearchRequest, SearchResult
 from retold.retrieve.explain import explanation_to_log
+from retold.retrieve.retriever import Retriever
+from retold.store import Store
 from retold.testing import FakeContentPolicy, FakeReranker, FakeRewriter
 from tests.unit.retrieve.world import ANA, BOB, World, config
 
@@ -265,8 +269,9 @@ def test_query_syntax_is_data(build: Build, query: str) -> None:
     world = build(embedder=None)
     record = world.add('The gpt-4o status: done, say "hi", foo AND bar, (draft) the plan')
 
-    assert ids(world.search(query, entities=("x",)).results) in ([record.id], [])
-    assert "lexical" in world.log(world.search(query))["candidates"]
+    row = world.log(world.search(query))
+
+    assert [entry[0] for entry in json.loads(row["lexical"])] == [record.id]
 
 
 @pytest.mark.parametrize("query", ["*", "the of and", "x" * 10_000, "word " * 2_000, "🙂", "-"])
@@ -756,3 +761,26 @@ def test_huge_k_returns_what_there_is(world: World) -> None:
     world.add("Prefers green tea")
 
     assert len(world.search("green tea", k=10**9, principal=ANA).results) == 1
+
+
+def test_search_on_a_read_only_store_writes_no_log(world: World) -> None:
+    record = world.add("Prefers green tea")
+    with Store.open(world.store.path, read_only=True, clock=world.clock) as store:
+        retriever = Retriever(store, VectorIndex(world.identity), world.embedder, world.config)
+        response = retriever.search(ANA, SearchRequest(queries=("green tea",), k=3))
+
+    assert ids(response.results) == [record.id]
+    assert response.log == "off"
+
+
+def test_sixteen_threads_search_one_store(world: World) -> None:
+    for number in range(20):
+        world.add(f"green tea number {number}")
+
+    with ThreadPoolExecutor(16) as pool:
+        responses = list(pool.map(lambda _: world.search("green tea"), range(64)))
+
+    assert {tuple(ids(response.results)) for response in responses} == {
+        tuple(ids(responses[0].results))
+    }
+    assert {response.log for response in responses} <= {"written", "deferred"}

@@ -32,7 +32,9 @@ class World:
         self.embedder = FakeEmbedder()
         self.config = config
         self.store = Store.open(path, clock=self.clock)
-        identity = EmbeddingIdentity(self.embedder.name, self.embedder.version, self.embedder.dims)
+        identity = self.identity = EmbeddingIdentity(
+            self.embedder.name, self.embedder.version, self.embedder.dims
+        )
         with self.store.write() as tx:
             if tx.meta.embedding_identity() is None:
                 tx.meta.set_embedding_identity(identity)
