@@ -76,6 +76,7 @@ def test_deleted_memories_leave_no_byte_in_the_file(tmp_path, share):
     path = tmp_path / "memory.db"
     with Store.open(path) as store:
         prepare(store)
+    with Store.open(path) as store:
         secrets = fill(store, chance)
         doomed = chance.sample(sorted(secrets), max(1, round(ROWS * share)))
         for first in range(0, len(doomed), BATCH):

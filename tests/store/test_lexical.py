@@ -174,7 +174,6 @@ def test_tokenizer_is_the_one_of_the_schema(store):
 
 
 def test_tokens_serve_several_threads():
-    """One tokenizer shared by all threads makes it fail with threading violations."""
     start = threading.Barrier(8)
 
     def work():

@@ -117,7 +117,10 @@ def test_scope_codes_of_an_undone_savepoint_are_not_remembered(store):
 
 
 def test_nothing_survives_when_a_commit_is_impossible(store):
-    """A deferred foreign key fails at COMMIT itself; removing the rollback makes it fail."""
+    """A deferred foreign key fails at COMMIT itself, and leaves the transaction open.
+
+    Returning the connection from _reusable whatever its state makes it fail.
+    """
 
     def fail():
         with store.write() as tx:
