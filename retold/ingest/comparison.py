@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -12,10 +13,11 @@ import numpy.typing as npt
 from retold.config import IngestionConfig
 from retold.index.vector import VectorIndex
 from retold.ingest.decision import Comparison, Effect, Relation
-from retold.ingest.lexical_judge.objects import kind_of, same_object, shares_object_stem
+from retold.ingest.lexical_judge.objects import kind_of, object_stems, same_object
 from retold.models import MemoryType, Record, Verdict
 from retold.store import Transaction
 from retold.store.codec import to_us
+from retold.store.records import SubjectRow
 from retold.text import normalize_ws
 
 Vector = npt.NDArray[np.float32]
@@ -68,20 +70,46 @@ class Neighbours:
     version: int
 
 
+def scan_subject(
+    tx: Transaction, target: Target, cfg: IngestionConfig
+) -> tuple[list[SubjectRow], bool]:
+    """Return the active rows about the target's subject, and whether the cap left some out.
+
+    The cap follows the store's order, most recently reinforced first; rows of the claim's own
+    attribute are always kept (LLD 6.3). Episodic records are compared with nearby ones only.
+    """
+    if target.type == "episodic":
+        return [], False
+    rows: list[SubjectRow] = []
+    truncated = False
+    for entity_id in target.entity_ids:
+        found, more = tx.records.list_subject(
+            entity_id, target.type, target.attribute, max_others=cfg.max_entity_attributes
+        )
+        rows += found
+        truncated |= more
+    return rows, truncated
+
+
 def find_neighbours(
     tx: Transaction, index: VectorIndex, target: Target, cfg: IngestionConfig
 ) -> Neighbours:
-    """Return the most similar records in the target's scopes; ``tx`` is a read snapshot.
+    """Return the records of other subjects most similar to the target, in its scopes.
 
-    The index must have been refreshed in the same snapshot.
+    ``tx`` is a read snapshot in which the index was refreshed.
     """
     version = tx.records.nearby_version(target.scope_codes, target.type)
     eligible = index.eligible(target.scope_codes, now_us=to_us(tx.now), types=(target.type,))
     if version == 0 or not len(eligible):
         return Neighbours((), version)
-    found = index.search(target.vector, eligible, cfg.max_nearby_records)
-    close = ((seq, cosine) for seq, cosine in found if cosine >= cfg.dedup_candidate_cosine)
-    return Neighbours(tuple(close), version)
+    same_subject = {row.seq for row in scan_subject(tx, target, cfg)[0]}
+    found = index.search(target.vector, eligible, cfg.max_nearby_records + len(same_subject))
+    close = [
+        (seq, cosine)
+        for seq, cosine in found
+        if cosine >= cfg.dedup_candidate_cosine and seq not in same_subject
+    ]
+    return Neighbours(tuple(close[: cfg.max_nearby_records]), version)
 
 
 def list_pairs(
@@ -91,68 +119,43 @@ def list_pairs(
     neighbours: Neighbours,
     cfg: IngestionConfig,
 ) -> tuple[tuple[Pair, ...], bool]:
-    """Return the records to compare, and whether the subject scan hit its cap.
+    """Return the records that may matter, and whether the subject scan hit its cap.
 
-    The cap follows the store's order, most recently reinforced first; records of the claim's own
-    attribute are always kept (LLD 6.3).
+    Rows of other attributes that are neither close nor share an object stem are left out unread.
     """
-    about = [
-        record
-        for entity_id in target.entity_ids
-        for record in tx.records.list_subject(target.scope_codes, target.type, entity_id)
-    ]
-    own = [record for record in about if record.attribute == target.attribute]
-    others = [record for record in about if record.attribute != target.attribute]
-    room = max(0, cfg.max_entity_attributes - len(own))
-    subject = own + others[:room] if target.type != "episodic" else []
-    seqs = [record.seq for record in subject]
-    cosines = dict(zip(seqs, index.cosines_to(target.vector, seqs), strict=True)) if seqs else {}
-    pairs = [
-        Pair(
-            record,
-            "attribute" if record.attribute == target.attribute else "subject",
-            None if np.isnan(cosines[record.seq]) else float(cosines[record.seq]),
-        )
-        for record in subject
-    ]
-    known = set(seqs)
-    nearby = dict(neighbours.hits)
-    rows = tx.records.by_seqs(seq for seq in nearby if seq not in known)
-    pairs += [Pair(row, "nearby", nearby[seq]) for seq, row in rows.items() if row.is_active]
-    return tuple(pairs), len(others) > room
+    rows, truncated = scan_subject(tx, target, cfg)
+    seqs = [row.seq for row in rows]
+    cosines = index.cosines_to(target.vector, seqs).tolist() if seqs else []
+    wanted = object_stems(target.content, target.names)
+    relations: dict[int, tuple[Relation, float | None]] = {}
+    for row, measured in zip(rows, cosines, strict=True):
+        cosine = None if math.isnan(measured) else measured
+        if row.attribute == target.attribute:
+            relations[row.seq] = ("attribute", cosine)
+        elif (cosine or 0.0) >= cfg.attribute_alias_cosine or not wanted.isdisjoint(
+            object_stems(row.content, target.names)
+        ):
+            relations[row.seq] = ("subject", cosine)
+    for seq, near in neighbours.hits:
+        relations.setdefault(seq, ("nearby", near))
+    records = tx.records.by_seqs(relations)
+    pairs = (Pair(record, *relations[seq]) for seq, record in records.items())
+    return tuple(pair for pair in pairs if pair.record.is_active), truncated
 
 
-def needs_verdict(pair: Pair, target: Target, cfg: IngestionConfig) -> bool:
-    """Return whether the judge must look: same attribute, close enough, or a shared object."""
-    if pair.relation in ("attribute", "nearby"):
-        return True
-    if (pair.cosine or 0.0) >= cfg.attribute_alias_cosine:
-        return True
-    return shares_object_stem(pair.record.content, target.content, target.names)
-
-
-def unjudged(
-    pairs: Iterable[Pair], target: Target, verdicts: Verdicts, cfg: IngestionConfig
-) -> list[str]:
+def unjudged(pairs: Iterable[Pair], target: Target, verdicts: Verdicts) -> list[str]:
     """Return the contents that still need a verdict, each once, in order."""
-    return list(
-        dict.fromkeys(
-            pair.record.content
-            for pair in pairs
-            if pair.record.content not in verdicts
-            and not _is_equal(pair, target)
-            and needs_verdict(pair, target, cfg)
-        )
-    )
+    contents = (pair.record.content for pair in pairs if not _is_equal(pair, target))
+    return [content for content in dict.fromkeys(contents) if content not in verdicts]
 
 
 def compare(pairs: Sequence[Pair], target: Target, verdicts: Verdicts) -> tuple[Comparison, ...]:
-    """Return one comparison per pair; a pair without a verdict says nothing."""
+    """Return one comparison per pair. Every pair has its verdict by now."""
     return tuple(_comparison(pair, target, verdicts) for pair in pairs)
 
 
 def _comparison(pair: Pair, target: Target, verdicts: Verdicts) -> Comparison:
-    verdict = EQUAL if _is_equal(pair, target) else verdicts.get(pair.record.content)
+    verdict = EQUAL if _is_equal(pair, target) else verdicts[pair.record.content]
     compatible = (
         not target.has_primary
         or pair.record.subject_entity_id is None
@@ -161,9 +164,9 @@ def _comparison(pair: Pair, target: Target, verdicts: Verdicts) -> Comparison:
     return Comparison(
         record=pair.record,
         relation=pair.relation,
-        effect="none" if verdict is None else effect_of(verdict, pair, target),
-        rule="not_judged" if verdict is None else verdict.rule,
-        score=None if verdict is None else max(verdict.scores.values(), default=None),
+        effect=effect_of(verdict, pair, target),
+        rule=verdict.rule,
+        score=max(verdict.scores.values(), default=None),
         cosine=pair.cosine,
         primary_compatible=compatible,
     )

@@ -56,6 +56,14 @@ Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str
 """Decide inside the transaction; the mapping goes into the event."""
 
 
+class _Unjudged(StaleComparison):
+    """Rows under the write lock that need a verdict first; never leaves this module."""
+
+    def __init__(self, contents: Sequence[str]) -> None:
+        super().__init__()
+        self.contents = tuple(contents)
+
+
 NO_VECTOR: Vector = np.empty(0, dtype=np.float32)
 """Stands in a plan until its claim is known to be wanted: embedding is the costly step."""
 
@@ -214,15 +222,27 @@ class Ingestor:
         deadline_ms = self._cfg.store.busy_timeout_seconds * 1000
         while True:
             gathered = self._gather(plan, verdicts, trace)
-            with trace.stage("judge"):
-                for content in gathered.unjudged:
-                    verdicts[content] = self._judge.judge(content, plan.request.content)
+            self._judge_all(gathered.unjudged, plan, verdicts, trace)
             try:
                 choose = self._choice_by_rules(plan, gathered.neighbours, verdicts)
                 return self._try(plan, choose, trace)
+            except _Unjudged as appeared:
+                self._judge_all(appeared.contents, plan, verdicts, trace)
             except StaleComparison:
-                if trace.timings_ms()["total"] > deadline_ms:
-                    raise WriteContended from None
+                pass
+            if trace.timings_ms()["total"] > deadline_ms:
+                raise WriteContended
+
+    def _judge_all(
+        self,
+        contents: Sequence[str],
+        plan: Plan,
+        verdicts: dict[str, Verdict],
+        trace: WriteTrace,
+    ) -> None:
+        with trace.stage("judge"):
+            for content in contents:
+                verdicts[content] = self._judge.judge(content, plan.request.content)
 
     def _gather(self, plan: Plan, verdicts: dict[str, Verdict], trace: WriteTrace) -> _Gathered:
         with trace.stage("dedup_search"), self._store.read() as tx:
@@ -233,9 +253,7 @@ class Ingestor:
             target = self._target(tx, plan, links, resolver)
             neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
             pairs, _ = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
-            return _Gathered(
-                neighbours, tuple(unjudged(pairs, target, verdicts, self._cfg.ingestion))
-            )
+            return _Gathered(neighbours, tuple(unjudged(pairs, target, verdicts)))
 
     def _try(self, plan: Plan, choose: Choose, trace: WriteTrace) -> tuple[Applied, int]:
         """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored."""
@@ -273,7 +291,9 @@ class Ingestor:
     ) -> Choose:
         """Return the decision of LLD 6.3 over what the transaction sees.
 
-        The choice raises StaleComparison when rows appeared that nobody judged.
+        The choice raises StaleComparison when nearby rows changed, and _Unjudged with rows that
+        appeared and that nobody judged: those of a subject that this very transaction makes are
+        found only here.
         """
         cfg = self._cfg.ingestion
 
@@ -284,8 +304,9 @@ class Ingestor:
             if tx.records.nearby_version(target.scope_codes, target.type) != neighbours.version:
                 raise StaleComparison
             pairs, truncated = list_pairs(tx, self._index, target, neighbours, cfg)
-            if unjudged(pairs, target, verdicts, cfg):
-                raise StaleComparison
+            missing = unjudged(pairs, target, verdicts)
+            if missing:
+                raise _Unjudged(missing)
             comparisons = compare(pairs, target, verdicts)
             decision = decide(_claim(plan, tx), comparisons, cfg=cfg, policy=self._cfg.policy)
             return decision, {"attribute_scan_truncated": True} if truncated else {}

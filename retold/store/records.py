@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retold.errors import NotFound
 from retold.models import (
@@ -71,6 +71,14 @@ class ConflictRow:
     other_seq: int
     other_status: RecordStatus
     other_scope_code: int
+
+
+class SubjectRow(NamedTuple):
+    """What a comparison needs to know before it loads a whole record."""
+
+    seq: int
+    attribute: str
+    content: str
 
 
 def subject_of(entity_id: str | None, attribute: str | None) -> str | None:
@@ -196,12 +204,23 @@ class RecordRepository:
         self._tx.run(QUERIES["set_token_count"], {"seq": seq, "token_count": token_count})
 
     def list_subject(
-        self, scope_codes: Sequence[int], type_: MemoryType, entity_id: str
-    ) -> list[Record]:
-        """Return active, unexpired records about an entity, most recently reinforced first."""
-        bindings = self._subject_bindings(scope_codes, type_, entity_id)
-        seqs = [row[0] for row in self._tx.run(QUERIES["subject_scan"], bindings)]
-        return list(self.by_seqs(seqs).values())
+        self, entity_id: str, type_: MemoryType, attribute: str, *, max_others: int
+    ) -> tuple[list[SubjectRow], bool]:
+        """Return active, unexpired rows about an entity, and whether some were left out.
+
+        All rows of the attribute come first, then up to ``max_others`` of other attributes, most
+        recently reinforced first.
+        """
+        bindings: dict[str, str | int] = {
+            "entity_id": entity_id,
+            "type": type_,
+            "attribute": attribute,
+            "now_us": to_us(self._tx.now),
+        }
+        own = [SubjectRow(*row) for row in self._tx.run(QUERIES["subject_own"], bindings)]
+        bindings["limit"] = max_others + 1
+        others = [SubjectRow(*row) for row in self._tx.run(QUERIES["subject_others"], bindings)]
+        return own + others[:max_others], len(others) > max_others
 
     def nearby_version(self, scope_codes: Sequence[int], type_: MemoryType) -> int:
         """Return the newest index version among rows of a type in some scopes; 0 for none."""
@@ -317,16 +336,6 @@ class RecordRepository:
             },
         )
         return [row[0] for row in rows]
-
-    def _subject_bindings(
-        self, scope_codes: Sequence[int], type_: MemoryType, entity_id: str
-    ) -> dict[str, Any]:
-        return {
-            "scope_codes": to_json(list(scope_codes)),
-            "type": type_,
-            "entity_id": entity_id,
-            "now_us": to_us(self._tx.now),
-        }
 
     def _record(self, row: tuple[Any, ...]) -> Record:
         return Record(

@@ -162,7 +162,7 @@ def test_closing_moment_is_set_when_a_record_is_closed_and_kept_afterwards(store
 def test_subject_scan_finds_active_unexpired_records_of_the_entity(store, clock):
     with store.write() as tx:
         ana, bob = entity(tx, "Ana"), entity(tx, "Bob")
-        about = {"subject_entity_id": ana.id}
+        about = {"subject_entity_id": ana.id, "attribute": "diet"}
         expected = insert(tx, "here", **about)
         insert(tx, "closed", status="superseded", **about)
         insert(tx, "over", expires_at=clock(), **about)
@@ -170,21 +170,39 @@ def test_subject_scan_finds_active_unexpired_records_of_the_entity(store, clock)
         insert(tx, "another scope", scope=OTHER, **about)
         insert(tx, "another person", subject_entity_id=bob.id)
         insert(tx, "nobody")
-        codes = [tx.scopes.require(SCOPE)]
 
-        assert tx.records.list_subject(codes, "semantic", ana.id) == [expected]
+        rows, truncated = tx.records.list_subject(ana.id, "semantic", "city", max_others=9)
+
+    assert [row.seq for row in rows] == [expected.seq]
+    assert not truncated
 
 
 def test_subject_scan_begins_with_what_was_reinforced_last(store, clock):
     with store.write() as tx:
         ana = entity(tx)
-        old, middle, new = (insert(tx, name, subject_entity_id=ana.id) for name in "abc")
+        old, middle, new = (
+            insert(tx, name, subject_entity_id=ana.id, attribute="diet") for name in "abc"
+        )
     clock.advance(days=1)
     with store.write() as tx:
         old = tx.records.update(replace(old, reinforcements=1, last_reinforced_at=clock()))
-        found = tx.records.list_subject([tx.scopes.require(SCOPE)], "semantic", ana.id)
+        found, _ = tx.records.list_subject(ana.id, "semantic", "city", max_others=9)
+        capped, truncated = tx.records.list_subject(ana.id, "semantic", "city", max_others=2)
 
-    assert [record.seq for record in found] == [old.seq, new.seq, middle.seq]
+    assert [row.seq for row in found] == [old.seq, new.seq, middle.seq]
+    assert [row.seq for row in capped] == [old.seq, new.seq]
+    assert truncated
+
+
+def test_subject_scan_never_leaves_out_the_attribute_asked_for(store):
+    with store.write() as tx:
+        ana = entity(tx)
+        own = [insert(tx, n, subject_entity_id=ana.id, attribute="city") for n in "ab"]
+        insert(tx, "other", subject_entity_id=ana.id, attribute="diet")
+        rows, truncated = tx.records.list_subject(ana.id, "semantic", "city", max_others=0)
+
+    assert {row.seq for row in rows} == {record.seq for record in own}
+    assert truncated
 
 
 def test_nearby_version_follows_type_and_scope(store):

@@ -62,7 +62,8 @@ HOT = {
     # Both begin with the scope; the second covers the statement.
     "scope": (load_queries("records")["page"], "r", "(records_scope|records_subject)"),
     "scope counts": (load_queries("records")["count_by_status"], "r", "records_scope"),
-    "subject scan": (load_queries("records")["subject_scan"], "r", "records_subject"),
+    "subject, one attribute": (load_queries("records")["subject_own"], "r", "records_subject"),
+    "subject, the others": (load_queries("records")["subject_others"], "r", "records_recent"),
     "alias": (load_queries("entities")["by_alias"], "alias", "entity_aliases_lookup"),
     "principal": (load_queries("entities")["principal"], "e", "entities_principal"),
     "records of entity": (

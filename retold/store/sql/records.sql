@@ -69,16 +69,29 @@ where seq = :seq;
 -- Remember how many index tokens a row has; no update of what the row says.
 update records set token_count = :token_count where seq = :seq;
 
--- name: subject_scan
--- Active, unexpired rows about one entity in some scopes, most recently reinforced first.
-select r.seq
+-- name: subject_own
+-- Active, unexpired rows of one entity under one attribute.
+select r.seq, r.attribute, r.content
 from records as r
-where r.scope_code in (select value from json_each(:scope_codes))
+where r.subject_entity_seq = (select seq from entities where id = :entity_id)
+  and r.scope_code = (select scope_code from entities where id = :entity_id)
   and r.type = :type
-  and r.subject_entity_seq = (select seq from entities where id = :entity_id)
+  and r.attribute = :attribute
+  and r.status in ('provisional', 'confirmed')
+  and (r.expires_us is null or r.expires_us > :now_us);
+
+-- name: subject_others
+-- Active, unexpired rows of one entity under other attributes, most recently reinforced first.
+select r.seq, r.attribute, r.content
+from records as r indexed by records_recent
+where r.subject_entity_seq = (select seq from entities where id = :entity_id)
+  and r.scope_code = (select scope_code from entities where id = :entity_id)
+  and r.type = :type
+  and r.attribute <> :attribute
   and r.status in ('provisional', 'confirmed')
   and (r.expires_us is null or r.expires_us > :now_us)
-order by coalesce(r.last_reinforced_at, r.created_at) desc, r.seq desc;
+order by coalesce(r.last_reinforced_at, r.created_at) desc, r.seq desc
+limit :limit;
 
 -- name: nearby_version
 -- The newest index version among rows of one type in some scopes; 0 when there are none.

@@ -92,6 +92,9 @@ create table records (
 create index records_scope on records(scope_code, status);
 create index records_nearby on records(scope_code, type, index_version);
 create index records_subject on records(scope_code, type, subject_entity_seq, attribute, status);
+create index records_recent on records(
+  subject_entity_seq, type, coalesce(last_reinforced_at, created_at) desc, seq desc
+) where status in ('provisional', 'confirmed');
 create index records_subject_entity on records(subject_entity_seq) where subject_entity_seq is not null;
 create index records_event on records(type, event_us);
 create index records_created on records(created_us);
