@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
@@ -41,9 +42,11 @@ def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
         return None
     after = words[3:] if words[2] in lexicon.PREPOSITIONS else words[2:]
     named_object = after[:1] == ["user"] or after[:2] == ["the", "user"]
-    if not named_object and not {"me", "us"} & {*words[2:]}:
+    if not named_object and not {"me", "us"} & {*words[2 : LEAD_IN + 1]}:
         return None
     first = clause[0]
+    if first.word in lexicon.INDEFINITE or first.word in lexicon.WEEKDAYS:
+        return None
     named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
     known = first.word in lexicon.NEGATORS or first.word in lexicon.PERSON_VERBS
     return Subject("name", first.word) if named and not known else None
@@ -57,9 +60,19 @@ def _other_person(clause: Sequence[Token]) -> Subject | None:
     words = [token.word for token in clause if not token.is_mark]
     if {"i", "we", "me", "us"} & {*words}:
         return None
+    if words[:1] and words[0] in lexicon.ARTICLES and (kin := _acting_relation(words)):
+        return Subject("relation", kin)
     head = next((word for word in words[:_MAX_SUBJECT] if word in _PERSONS), "")
     opens = bool(words) and (words[0] in lexicon.ARTICLES | lexicon.NEUTER or words[0] in _PERSONS)
     return Subject("pronoun", head) if head and opens else None
+
+
+def _acting_relation(words: Sequence[str]) -> str:
+    """Return the relation of "the client wants", "the new manager is", "" for other phrases."""
+    for word, following in pairwise(words[:_MAX_SUBJECT]):
+        if word in lexicon.KIN:
+            return lexicon.KIN[word] if looks_like_predicate(following) else ""
+    return ""
 
 
 _PERSONS: Final = (

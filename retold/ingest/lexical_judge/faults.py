@@ -160,6 +160,8 @@ def _differs(part: Part, claim: Text, asked: Part) -> bool:
         return not part.stems & _AVERSE
     if part.negated == negative:
         return False
+    if part.negated and is_averse(claim) and not part.stems & _AVERSE and part.predicate != ALL:
+        return False
     if part.negated and part.predicate not in claim.stems and part.predicate != ALL:
         return not is_averse(claim) and not (part.stems - {part.predicate}) <= {""}
     return not (negative and asked.attitude < 0)

@@ -138,13 +138,21 @@ def is_ending(tokens: Sequence[Token], position: int) -> bool:
     """Tell a verb of ending from its doubles: "his left hand", "the end", "on leave"."""
     if tokens[position].word not in lexicon.ENDING:
         return False
+    if position and tokens[position - 1].owner:
+        return False
     before = tokens[position - 1].word if position else ""
     return before not in _DETERMINERS and before not in lexicon.PREPOSITIONS - lexicon.LIKING
 
 
 def is_negated(tokens: Sequence[Token]) -> bool:
     """Return the parity of the negators."""
-    return sum(token.word in lexicon.NEGATORS for token in tokens) % 2 == 1
+    return count_negators(tokens) % 2 == 1
+
+
+def count_negators(tokens: Sequence[Token]) -> int:
+    """Return how many negators there are; "neither ... nor" is one."""
+    words = [token.word for token in tokens if token.word in lexicon.NEGATORS]
+    return len(words) - (words.count("nor") if "neither" in words else 0)
 
 
 def split_clauses(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:

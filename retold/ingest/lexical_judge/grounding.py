@@ -70,7 +70,7 @@ def _covers(said: Date, wanted: Date) -> bool:
     )
 
 
-def _names_of(claim: Text) -> frozenset[str]:
+def proper_names(claim: Text) -> frozenset[str]:
     """Return the lower-case words of proper names, the principal's already folded away."""
     if claim.grammar.language == "german":
         return frozenset(
@@ -103,4 +103,4 @@ def missing_name(quote: Text, claim: Text) -> bool:
     named = "name" in claim.stems
     heard = [token for token in quote.tokens if not (named and token.owner)]
     words, stems = {token.word for token in heard}, {token.stem for token in heard}
-    return any(name not in words and snowball(name) not in stems for name in _names_of(claim))
+    return any(name not in words and snowball(name) not in stems for name in proper_names(claim))

@@ -17,6 +17,11 @@ def _words(*lines: str) -> frozenset[str]:
 PRINCIPAL: Final = _words("i me my mine myself we us our ours ourselves user")
 """First-person pronouns, beside the noun by which claims name the person remembered."""
 
+WE: Final = _words("we us our ours ourselves")
+COLLECTIVES: Final = _words(
+    "team company group organisation organization family household crew",
+)
+"""Nouns by which a claim may name whoever a quote calls "we"."""
 SECOND_PERSON: Final = _words("you your yours yourself yourselves")
 THIRD_PERSON: Final = _words(
     "he him his himself she her hers herself they them their theirs themselves",
@@ -129,7 +134,8 @@ HYPOTHETICAL: Final = _words(
     "might may maybe perhaps possibly probably could would wonder wonders wondering seem seems",
     "apparently consider considers considered considering wish wishes wishing supposedly",
     "presumably imagine imagines imagining suppose supposing pretend pretends pretending tempted",
-    "doubt doubts doubted",
+    "doubt doubts doubted apply applies applied applying interview interviewed interviewing",
+    "audition auditioned visit visits visited visiting",
 )
 HYPOTHETICAL_LEADS: Final = _words("if unless assuming suppose supposing whether")
 PAST_MARKERS: Final = _words("formerly previously former ex erstwhile")

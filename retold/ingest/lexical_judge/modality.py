@@ -17,6 +17,10 @@ _AIMS: Final = frozenset(
     " going aim aims aspire aspires".split()
 )
 _DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())
+_ADVISING: Final = frozenset(
+    "suggest suggests suggested recommend recommends recommended advise advises advised propose "
+    "proposes proposed urge urges urged".split()
+)
 _SHORT_OF: Final = frozenset({"almost", "nearly"})
 _FUTURE: Final = frozenset({"will", "shall"})
 
@@ -27,6 +31,11 @@ def is_hypothetical(tokens: Sequence[Token]) -> bool:
     if any(word in lexicon.HYPOTHETICAL or word in lexicon.HYPOTHETICAL_LEADS for word in words):
         return True
     travels = _travels(tokens)
+    if any(
+        word in _ADVISING and {"i", "me", "we", "us"} & {*words[n + 1 : n + 3]}
+        for n, word in enumerate(words)
+    ):
+        return True
     return any(
         (first in _AIMS and second == "to" and not (first == "going" and travels))
         or (first in _DREAMS and second in {"of", "about"})

@@ -11,7 +11,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.actor import actor_of, named_midway
 from retold.ingest.lexical_judge.clauses import split_sentences
-from retold.ingest.lexical_judge.features import CACHED_CLAIMS, is_ending
+from retold.ingest.lexical_judge.features import CACHED_CLAIMS, count_negators, is_ending
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
@@ -102,7 +102,7 @@ def _with_naming(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     out = list(tokens)
     for position, (first, second, third) in enumerate(zip(out, out[1:], out[2:], strict=False)):
         named = third.surface[:1].isupper() or third.word == "user"
-        if first.word == "call" and second.word in lexicon.PRINCIPAL and named:
+        if first.word in {"call", "calls", "called"} and second.word in lexicon.PRINCIPAL and named:
             out[position] = Token(first.surface, "name", "name")
     return tuple(out)
 
@@ -138,7 +138,11 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
         word in grammar.ending and (grammar is not ENGLISH or is_ending(clause, position))
         for position, word in enumerate(token.word for token in clause)
     )
-    negators = sum(word in grammar.negators or word in _SELDOM for word in words)
+    negators = sum(word in _SELDOM for word in words)
+    if grammar is ENGLISH:
+        negators += count_negators(clause)
+    else:
+        negators += sum(word in grammar.negators for word in words)
     concord = grammar is not ENGLISH and negators > 0
     return Part(
         tokens=clause,

@@ -44,7 +44,6 @@ from retold.ingest.lexical_judge.value_rules import (
     slot,
 )
 
-_COLLECTIVES: Final = frozenset(lexicon.KIN[word] for word in ("team", "company", "family"))
 _LINKS: Final = lexicon.PREPOSITIONS - lexicon.LIKING
 
 
@@ -56,7 +55,7 @@ def other_subject(pair: Pair) -> Outcome | None:
     for mine, theirs in pair.orders:
         if mine.subject.kind == "relation" and _mentions_relation(theirs, mine.subject.key):
             return None
-        if mine.subject.key in _COLLECTIVES and theirs.words & {"we", "us", "our", "ours"}:
+        if mine.subject.key in lexicon.COLLECTIVES and theirs.words & lexicon.WE:
             return None
         if mine.subject.kind == "name" and set(mine.subject.key.split("/")[0].split()) <= (
             theirs.words

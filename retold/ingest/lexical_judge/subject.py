@@ -101,7 +101,8 @@ def _named(tokens: Sequence[Token]) -> Subject | None:
     """Return the person or thing named at the start: "Rosa lives", "Rosa's team moved"."""
     name: list[str] = []
     for position, token in enumerate(tokens[:_MAX_PHRASE]):
-        if not token.surface[:1].isupper() or token.word in lexicon.FUNCTION_WORDS:
+        joins = token.word == "and" and bool(name) and _is_capital(tokens, position + 1)
+        if not joins and (not token.surface[:1].isupper() or token.word in lexicon.FUNCTION_WORDS):
             break
         name.append(token.word)
         if token.owner:
@@ -115,6 +116,10 @@ def _named(tokens: Sequence[Token]) -> Subject | None:
     if not plural and not passive and looks_like_predicate(following):
         return Subject("name", " ".join(name))
     return None
+
+
+def _is_capital(tokens: Sequence[Token], position: int) -> bool:
+    return position < len(tokens) and tokens[position].surface[:1].isupper()
 
 
 def _is_plural(noun: str, verb: str) -> bool:

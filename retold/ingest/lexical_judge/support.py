@@ -10,7 +10,12 @@ from typing import Final, NamedTuple
 from retold.ingest.lexical_judge import lexicon, unspaced
 from retold.ingest.lexical_judge.faults import counterpart_of, excludes, fault_of
 from retold.ingest.lexical_judge.features import Claim, parse
-from retold.ingest.lexical_judge.grounding import missing_date, missing_name, missing_number
+from retold.ingest.lexical_judge.grounding import (
+    missing_date,
+    missing_name,
+    missing_number,
+    proper_names,
+)
 from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.names import fold_names, usable_names
 from retold.ingest.lexical_judge.normalise import collapse, fold, snowball
@@ -68,6 +73,8 @@ def _covered(
     """Return the share of the claim's stems in usable clauses, or 0.0 with the refusing rule."""
     if excludes(said, asked_text):
         return 0.0, "fragment"
+    if _names_otherwise(said, asked_text):
+        return 0.0, "slot"
     if _kin_missing(said, asked):
         return 0.0, "other-subject"
     if orders_otherwise(quote, claim):
@@ -87,6 +94,25 @@ def _covered(
     if share <= FLOOR and _of_things(said, coverage.parts, asked):
         return 0.0, "other-subject"
     return share, "coverage"
+
+
+def _names_otherwise(said: Text, claim: Text) -> bool:
+    """Tell whether the claim says what somebody is called and the quote only mentions the name.
+
+    "I'm Erik", "Erik here", "my dog Rex" are as good as "my name is Erik"; "I met Erik" is not.
+    """
+    if "name" not in claim.stems or "name" in said.stems or said.grammar is not ENGLISH:
+        return False
+    called = proper_names(claim)
+    answers = said.tokens[0].word in called and _spoken(said) <= _SHORT_TURN + 1
+    if not called or answers:
+        return False
+    return not any(
+        (first.word in lexicon.BE and second.word in called)
+        or (first.word in called and second.word in lexicon.BE | {"here"})
+        or (first.word in lexicon.KIN and second.word in called)
+        for first, second in pairwise(said.tokens)
+    )
 
 
 def _of_things(said: Text, parts: Sequence[Part], asked: Part) -> bool:
@@ -115,21 +141,24 @@ def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Cov
     best, fault = 0, ""
     usable: frozenset[str] = frozenset()
     parts: list[Part] = []
+    denied: set[str] = set()
     for part in said.parts:
         covered = part.stems & wanted
         reason = fault_of(part, claim, counterpart_of(part, claim, asked))
         if not reason:
             usable |= covered
             parts.append(part)
+        elif reason == "polarity":
+            denied |= {part.predicate} & wanted
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
-    return _Coverage(usable, best, fault, tuple(parts))
+    return _Coverage(usable, best, fault or ("polarity" if denied - usable else ""), tuple(parts))
 
 
 def _wanted(said: Text, claim: Text) -> frozenset[str]:
     """Return the stems of the claim that the quote has to cover; never none."""
     wanted = claim.stems
-    if said.words & {"we", "us", "our", "ours"}:
+    if said.words & lexicon.WE:
         wanted = wanted - COLLECTIVE or wanted
     if _requests(said):
         wanted = wanted - {LIKED} or wanted
@@ -151,6 +180,8 @@ def _requests(said: Text) -> bool:
 def _kin_missing(said: Text, asked: Part) -> bool:
     """Tell whether the claim is about a relation that a first-person quote does not mention."""
     if asked.subject.kind != "relation":
+        return False
+    if asked.subject.key in lexicon.COLLECTIVES and said.words & lexicon.WE:
         return False
     kin = {lexicon.KIN.get(word, word) for word in said.words}
     pronoun = any(part.subject.kind == "pronoun" for part in said.parts)
