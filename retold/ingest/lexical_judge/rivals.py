@@ -17,4 +17,97 @@ from retold.ingest.lexical_judge.slots import Slot, Value, read_slots, values_di
 
 _TEMPORAL: Final = frozenset("before after when while until till once since".split())
 COLLECTIVE: Final = frozenset(snowball(word) for word in lexicon.COLLECTIVES)
-_TEMPORAL and not part.stems & wanted
+_VALUE_LEADS: Final = lexicon.ARTICLES | lexicon.PREPOSITIONS | lexicon.HAVE
+
+
+def fills_slot_otherwise(said: Text, wanted: Claim, usable: Sequence[Part]) -> bool:
+    """Tell whether usable clauses fill an exclusive slot of the claim with other values only."""
+    slots = read_slots(wanted)
+    if not slots or said.grammar is not ENGLISH:
+        return False
+    heard: dict[Slot, list[Value]] = {}
+    for part in usable:
+        text = " ".join(token.surface for token in part.tokens)
+        for slot, values in read_slots(parse(text)).items():
+            heard.setdefault(slot, []).extend(values)
+    return any(
+        slot in heard and values_differ(heard[slot], values) for slot, values in slots.items()
+    )
+
+
+def orders_otherwise(quote: Claim, claim: Claim) -> bool:
+    """Tell whether the quote prefers what the claim puts second."""
+    said, wanted = preference_order(quote), preference_order(claim)
+    if said is None:
+        return False
+    if wanted is not None:
+        return bool(said.better & wanted.worse) and bool(said.worse & wanted.better)
+    return bool(said.worse & claim.content) and not said.better & claim.content
+
+
+def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
+    """Return the content stems in order, each with whether it is a predicate's own word.
+
+    A predicate follows its subject or a form of be directly; what follows an article, a
+    preposition or a form of have is a value.
+    """
+    out: list[tuple[str, bool]] = []
+    before = ""
+    used = read_quantities(part.tokens).used
+    for position, token in enumerate(part.tokens):
+        stem = "" if position in used else stem_of(token, grammar)
+        if stem and stem not in COLLECTIVE:
+            out.append((stem, not out and before not in _VALUE_LEADS))
+        before = token.word
+    return tuple(out)
+
+
+def says_other_value(quote: Text, claim: Text, asked: Part) -> bool:
+    """Tell whether a clause equals the claim but for one value, or says an opposite."""
+    wanted = _values(asked, claim.grammar)
+    return any(
+        _one_value_differs(_values(part, quote.grammar), wanted, claim)
+        or any(
+            frozenset((mine, theirs)) in ANTONYM_STEMS
+            for mine in part.stems - claim.stems
+            for theirs in asked.stems - quote.stems
+        )
+        for part in quote.parts
+    )
+
+
+def _one_value_differs(
+    heard: Sequence[tuple[str, bool]],
+    wanted: Sequence[tuple[str, bool]],
+    claim: Text,
+) -> bool:
+    if len(heard) != len(wanted) or len(wanted) < 2:  # noqa: PLR2004 - a value and its context
+        return False
+    differing = [pair for pair in zip(heard, wanted, strict=True) if pair[0][0] != pair[1][0]]
+    if len(differing) != 1:
+        return False
+    (mine, mine_acts), (_, theirs_acts) = differing[0]
+    return not (mine_acts or theirs_acts) and mine not in claim.stems
+
+
+def counts_otherwise(said: Text, wanted: frozenset[str]) -> bool:
+    """Tell whether the clauses that cover most of the claim's words have other numbers or dates.
+
+    "Bought it in 2019 and renovated it in 2022" does not say that it was bought in 2022.
+    """
+    values = frozenset(stem for stem in wanted if stem.startswith("#"))
+    if values and all(
+        _merely_dates(part, wanted - values) for part in said.parts if part.stems & values
+    ):
+        return True
+    covered = [len(part.stems & wanted - values) for part in said.parts]
+    if not values or not max(covered):
+        return False
+    nearest = [p for p, n in zip(said.parts, covered, strict=True) if n == max(covered)]
+    held = [{stem for stem in part.stems if stem.startswith("#")} for part in nearest]
+    return all(mine and not mine & values for mine in held)
+
+
+def _merely_dates(part: Part, wanted: frozenset[str]) -> bool:
+    """Tell whether a clause "before we ..." gives the time of something that is not the claim's."""
+    return part.opener in _TEMPORAL and not part.stems & wanted
