@@ -165,6 +165,7 @@ class LedgerPlugin:
         self._outcomes: dict[str, str] = {}
         self._deselected = 0
         self._problems: list[str] = []
+        self._checked = False
         self._verdict = "not checked: the run was broken off"
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
@@ -189,6 +190,7 @@ class LedgerPlugin:
         if reason is not None:
             self._verdict = f"not checked: {reason}"
             return
+        self._checked = True
         ledger = load_ledger(self._ledger_path)
         self._problems = form_problems(ledger) + answer_problems(
             ledger, session.config.rootpath, self._outcomes
@@ -204,7 +206,8 @@ class LedgerPlugin:
             terminalreporter.section("section 17 is not proven", red=True)
             for problem in self._problems:
                 terminalreporter.write_line(problem)
-        if self._problems or terminalreporter.verbosity >= 0:
+        # A quiet partial run stays quiet; a run that was checked always says so.
+        if self._checked or terminalreporter.verbosity >= 0:
             terminalreporter.write_line(f"section 17: {self._verdict}")
 
 
