@@ -28,8 +28,6 @@ def checked_request(request: SearchRequest) -> SearchRequest:
         raise InvalidInput("`k` must be a whole number of at least 1.", field="k")
     if request.trigger not in get_args(Trigger):
         raise InvalidInput(f"`trigger` must be one of {get_args(Trigger)}.", field="trigger")
-    if request.context is not None and not isinstance(request.context, str):
-        raise InvalidInput("`context` must be a string or None.", field="context")
     since, until = _moment(request.since, "since"), _moment(request.until, "until")
     if since is not None and until is not None and since >= until:
         raise InvalidInput("`since` must lie before `until`; `until` is exclusive.", field="since")
@@ -37,6 +35,7 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     return replace(
         request,
         queries=queries,
+        context=_context(request.context),
         types=_types(request.types),
         entities=None if entities is None else _texts(entities, "entities", MAX_ENTITIES),
         since=since,
@@ -53,6 +52,13 @@ def _texts(values: Iterable[str], field: str, most: int) -> tuple[str, ...]:
     if not 1 <= len(texts) <= most:
         raise InvalidInput(f"`{field}` must hold 1 to {most} strings.", field=field)
     return tuple(require_text(text, field, MAX_QUERY_CHARS) for text in texts)
+
+
+def _context(context: str | None) -> str | None:
+    """Return the host's text with lone surrogates replaced: it is logged, never searched."""
+    if context is not None and not isinstance(context, str):
+        raise InvalidInput("`context` must be a string or None.", field="context")
+    return context and context.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ")
 
 
 def _types(types: Iterable[MemoryType] | None) -> tuple[MemoryType, ...] | None:

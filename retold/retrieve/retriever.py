@@ -124,6 +124,7 @@ class Retriever:
         embedder or rewriter is reported in the response instead.
         """
         request = self._permitted(checked_request(request))
+        cfg = self._config.retrieval.rewrite
         trace = SearchTrace(
             search_id=self._new_id(),
             at=self._clock(),
@@ -131,11 +132,10 @@ class Retriever:
             request=request,
             warm=self._index.is_loaded and (self._embedder is None or self._embedder.is_loaded),
             timer=Timer(),
+            context=request.context and request.context[: cfg.max_context_chars],
         )
         with trace.stage("rewrite"):
-            trace.rewritten = rewrite_queries(
-                request.queries, request.context, self._rewriter, self._config.retrieval.rewrite
-            )
+            trace.rewritten = rewrite_queries(request.queries, trace.context, self._rewriter, cfg)
         with trace.stage("embed"):
             vectors = self._embed(trace)
         with self._store.read() as tx:

@@ -10,6 +10,8 @@ from retold.config.retrieval import RewriteConfig
 from retold.errors import RewriteError
 from retold.models import RewriteResult, RewriteStatus
 from retold.protocols import QueryRewriter
+from retold.retrieve.request import MAX_QUERY_CHARS
+from retold.text import require_text
 
 logger = logging.getLogger(__name__)
 
@@ -39,16 +41,16 @@ class Rewritten:
 def rewrite_queries(
     queries: tuple[str, ...], context: str | None, rewriter: QueryRewriter, cfg: RewriteConfig
 ) -> Rewritten:
-    """Ask the rewriter, when rewriting is on, with at most ``max_context_chars`` of context.
+    """Ask the rewriter, when rewriting is on.
 
-    A rewriter that is late, fails, or answers with another number of queries or a blank one,
-    leaves the raw queries in place with status ``failed``; a search never fails with it.
+    ``context`` is already cut to ``max_context_chars``. A rewriter that is late, fails, or answers
+    with another number of queries or one that could not be asked, leaves the raw queries in place
+    with status ``failed``; a search never fails with it.
     """
     if not cfg.enabled:
         return Rewritten(queries, "disabled")
-    trimmed = context[: cfg.max_context_chars] if context else None
     try:
-        answer = _one_phrase_each(rewriter.rewrite(queries, trimmed), len(queries))
+        answer = _one_phrase_each(rewriter.rewrite(queries, context), len(queries))
     except Exception as error:  # whatever an integrator's rewriter raises
         logger.warning("the query rewriter failed", extra={"error": type(error).__name__})
         return Rewritten(queries, "failed")
@@ -56,7 +58,6 @@ def rewrite_queries(
 
 
 def _one_phrase_each(result: RewriteResult, count: int) -> tuple[str, ...]:
-    answer = tuple(result.queries)
-    if len(answer) != count or not all(query.strip() for query in answer):
+    if len(result.queries) != count:
         raise RewriteError("the rewriter did not answer with one phrase per query")
-    return answer
+    return tuple(require_text(query, "queries", MAX_QUERY_CHARS) for query in result.queries)

@@ -69,6 +69,7 @@ class SearchTrace:
     request: SearchRequest = field(repr=False)
     warm: bool
     timer: Timer = field(repr=False)
+    context: str | None = field(repr=False)
     rewritten: Rewritten = field(init=False, repr=False)
     scopes: tuple[Scope, ...] = ()
     codes: Mapping[Scope, int] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class SearchTrace:
             "trigger": self.request.trigger,
             "detail": detail,
             "request": _encode(_request(self.request)),
-            "context": self.request.context,
+            "context": self.context,
             "rewrite_status": self.rewritten.status,
             "rewritten_queries": _encode(self.rewritten.queries)
             if self.rewritten.status in ("applied", "unchanged")

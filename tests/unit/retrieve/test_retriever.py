@@ -14,7 +14,7 @@ import pytest
 
 from retold.errors import InvalidInput, RerankError, RewriteError
 from retold.index.vector import VectorIndex
-from retold.models import Explanation, SearchRequest, SearchResult
+from retold.models import Explanation, RewriteResult, SearchRequest, SearchResult
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
@@ -463,6 +463,12 @@ def test_log_row_holds_every_stage(world: World) -> None:
     assert response.log == "written"
 
 
+def test_context_is_logged_as_far_as_a_rewriter_would_see_it(world: World) -> None:
+    row = world.log(world.search("tea", context="\ud800" + "c" * 9000))
+
+    assert row["context"] == "?" + "c" * 1999
+
+
 def test_search_reports_warm_from_the_second_call(world: World) -> None:
     assert [world.log(world.search("tea"))["warm"] for _ in range(2)] == [0, 1]
 
@@ -596,9 +602,20 @@ def test_rewritten_queries_are_searched_and_both_are_kept(build: Build) -> None:
     assert 'searched for: "green tea" (rewritten from "what does he prefer")' in response.text
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), RewriteError(), ValueError("x")])
-def test_failed_rewriting_searches_the_raw_queries(build: Build, error: Exception) -> None:
-    world = build(config(**REWRITE), rewriter=FakeRewriter(error=error))
+@pytest.mark.parametrize(
+    "rewriter",
+    [
+        FakeRewriter(error=TimeoutError()),
+        FakeRewriter(error=RewriteError()),
+        FakeRewriter(error=ValueError("x")),
+        FakeRewriter(result=RewriteResult(("a", "b"), "applied")),
+        FakeRewriter(result=RewriteResult((" ",), "applied")),
+        FakeRewriter(result=RewriteResult(("\ud800",), "applied")),
+    ],
+    ids=["late", "failed", "broken", "too many", "blank", "surrogate"],
+)
+def test_failed_rewriting_searches_the_raw_queries(build: Build, rewriter: FakeRewriter) -> None:
+    world = build(config(**REWRITE), rewriter=rewriter)
     record = world.add("Prefers green tea")
 
     response = world.search("green tea")
