@@ -7,14 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from retold.errors import EntityAmbiguous, InvalidInput, NotFound
-from retold.models import (
-    Entity,
-    EntityMention,
-    Principal,
-    Resolution,
-    ResolutionOutcome,
-    Scope,
-)
+from retold.models import Entity, EntityMention, Principal, Resolution, Scope
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository
 from retold.store.codec import to_json
@@ -144,7 +137,7 @@ class EntityResolver:
         if len(elsewhere) > 1:
             return Resolution(mention, None, "ambiguous", tuple(e.id for e in elsewhere))
         if elsewhere:
-            return self._twinned(mention, elsewhere[0], "twinned")
+            return Resolution(mention, self._twin(elsewhere[0]), "twinned")
         return Resolution(mention, self._new(mention, alias), "created")
 
     def require_unambiguous(self, resolution: Resolution) -> Resolution:
@@ -153,18 +146,6 @@ class EntityResolver:
             return resolution
         found = [self._tx.entities.get(entity_id) for entity_id in resolution.candidates]
         raise self._ambiguous([entity for entity in found if entity is not None])
-
-    def original_of(self, resolution: Resolution) -> Entity | None:
-        """Return the entity of another scope that a subject still to be made will be a twin of."""
-        if resolution.outcome == "resolved":
-            return self.principal_elsewhere()
-        return next(map(self._tx.entities.get, resolution.candidates), None)
-
-    def principal_elsewhere(self) -> Entity | None:
-        """Return an entity of the principal in another scope that the principal may read."""
-        others = (scope for scope in self._readable if scope != self._scope)
-        found = (self._tx.entities.principal(scope, self._principal.user_id) for scope in others)
-        return next((entity for entity in found if entity is not None), None)
 
     def counterpart(self, entity: Entity, scope: Scope) -> Entity | None:
         """Return the same subject in another scope of the principal; None when unclear."""
@@ -192,14 +173,8 @@ class EntityResolver:
             raise NotFound(f"no entity {entity_id!r}")
         if entity.kind != mention.kind:
             raise InvalidInput(f"entity {entity_id!r} is a {entity.kind}, not a {mention.kind}")
-        if entity.scope == self._scope:
-            return Resolution(mention, entity, "explicit")
-        return self._twinned(mention, entity, "explicit")
-
-    def _twinned(
-        self, mention: EntityMention, original: Entity, outcome: ResolutionOutcome
-    ) -> Resolution:
-        return Resolution(mention, self._twin(original), outcome, (original.id,))
+        local = entity if entity.scope == self._scope else self._twin(entity)
+        return Resolution(mention, local, "explicit")
 
     def _twin(self, original: Entity) -> Entity | None:
         present = self.counterpart(original, self._scope)

@@ -345,26 +345,21 @@ class Ingestor:
             content=plan.request.content,
             attribute=plan.key.attribute,
             scope_codes=tuple(sorted(codes.values())),
-            entity_ids=tuple(self._same_subject(links, plan, resolver)),
+            entity_ids=tuple(self._same_subject(links.primary, plan, resolver)),
             has_primary=self._has_primary(plan),
             names=plan.setting.names,
             vector=plan.vector,
         )
 
     @staticmethod
-    def _same_subject(links: Links, plan: Plan, resolver: EntityResolver) -> Iterable[str]:
-        """Yield the subject's entities in the scopes compared.
-
-        A subject that is still to be made has the counterparts that it will have once made: what
-        is judged outside the lock must be what is found under it.
-        """
-        scope, known = plan.setting.scope, links.primary or links.original
-        if known is None or scope not in plan.setting.scan_scopes:
+    def _same_subject(
+        primary: Entity | None, plan: Plan, resolver: EntityResolver
+    ) -> Iterable[str]:
+        if primary is None or primary.scope not in plan.setting.scan_scopes:
             return
-        if links.primary is not None:
-            yield links.primary.id
-        for other in plan.setting.scan_scopes:
-            twin = None if other == scope else resolver.counterpart(known, other)
+        yield primary.id
+        for scope in plan.setting.scan_scopes:
+            twin = None if scope == primary.scope else resolver.counterpart(primary, scope)
             if twin is not None:
                 yield twin.id
 
@@ -377,14 +372,11 @@ class Ingestor:
         resolved = [resolver.resolve(mention) for mention in plan.request.mentions]
         about = primary_mention(plan.request.mentions)
         primary: Entity | None = None
-        original: Entity | None = None
         if about is not None:
             first = next(r for r in resolved if r.mention is about)
             primary = resolver.require_unambiguous(first).entity
-            original = None if primary else resolver.original_of(first)
         elif self._has_primary(plan):
             primary = resolver.principal_entity()
-            original = None if primary else resolver.principal_elsewhere()
         links: dict[str, LinkRole] = {} if primary is None else {primary.id: "about"}
         for resolution in resolved:
             if resolution.mention.role == "about":
@@ -392,7 +384,7 @@ class Ingestor:
             if resolution.entity is not None:
                 links.setdefault(resolution.entity.id, resolution.mention.role)
         dropped = tuple(r.mention.text for r in resolved if _is_dropped(r))
-        return Links(primary, tuple(links.items()), dropped, original)
+        return Links(primary, tuple(links.items()), dropped)
 
     def _resolver(self, tx: Transaction, plan: Plan, *, create: bool) -> EntityResolver:
         setting = plan.setting
