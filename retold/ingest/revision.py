@@ -27,7 +27,7 @@ from retold.models import (
     WriteRequest,
     WriteResult,
 )
-from retold.policy.grants import allowed_scopes
+from retold.policy.grants import allowed_scopes, readable_scopes
 from retold.policy.lifecycle import confirmed
 from retold.protocols import EquivalenceJudge
 from retold.store import Store, Transaction
@@ -177,7 +177,8 @@ class Revision:
     ) -> list[str]:
         """Merge one entity into another of its scope and kind; return the touched record ids.
 
-        The event names the records that moved, so that an operator can part the two again.
+        A record of another scope that links to it, as files of version 1 hold them, is touched but
+        returned only to those who may read it. The event names the records that moved, so that an operator can part the two again.
         Raises NotFound for an entity the principal cannot read and write, InvalidInput for a
         circle, two kinds or two scopes.
         """
@@ -204,7 +205,8 @@ class Revision:
                 },
             )
             self._index.note_own_write(self._store, tx, touched)
-        return [record.id for record in records]
+            readable = readable_scopes(tx, principal)
+        return [record.id for record in records if record.scope in readable]
 
     def _change(
         self,

@@ -30,6 +30,7 @@ from retold import EntityMention, Overrides, Principal, Retold, RetoldError, Sco
 from retold.config import parse_config
 from retold.models import Verdict, WriteRequest
 from retold.testing import CountingIds, FakeClock, FakeEmbedder
+from tests.properties.isolation_stories import UNKNOWN, MeanwhileReranker, Stories
 
 AGENTS = ("planner", "coder", "critic")
 USERS = ("ana", "bo", "chen", "dee")
@@ -80,7 +81,7 @@ def strings_in(value: object) -> list[str]:
     return [] if value is None or isinstance(value, int | float) else [str(value)]
 
 
-class Isolation(RuleBasedStateMachine):
+class Isolation(Stories, RuleBasedStateMachine):
     """The oracle knows the grants, the scope of every id and of every marker."""
 
     def __init__(self) -> None:
@@ -88,7 +89,7 @@ class Isolation(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.grants: dict[tuple[str, Scope], tuple[bool, bool]] = {}
         self.markers: dict[str, Scope] = {}
-        self.known_ids: list[str] = [CountingIds.nth(999_999)]
+        self.known_ids: list[str] = [UNKNOWN]
         self.sessions = {}
         self.created: dict[Principal, set[str]] = defaultdict(set)
         self.words = 0
@@ -96,16 +97,22 @@ class Isolation(RuleBasedStateMachine):
     @initialize()
     def open_store(self) -> None:
         config = parse_config(
-            {"search_log": {"max_wait_ms": 5000}, "retrieval": {"dedup_cosine": 1.0}},
+            {
+                "search_log": {"max_wait_ms": 5000},
+                "retrieval": {"dedup_cosine": 1.0},
+                "reranker": {"enabled": True, "floor": 0.0, "timeout_ms": 30_000},
+            },
             profile="offline",
             source="test",
         )
+        self.reranker = MeanwhileReranker()
         self.retold = Retold.open(
             Path(self.folder.name) / "memory.sqlite",
             config=config,
             overrides=Overrides(
                 embedder=FakeEmbedder(dims=32),
                 judge=MarkerBlindJudge(),
+                reranker=self.reranker,
                 clock=FakeClock(),
                 id_source=CountingIds(),
             ),
@@ -137,16 +144,30 @@ class Isolation(RuleBasedStateMachine):
             }
         return {id_: Scope(kind, scope_id) for id_, kind, scope_id in rows} | owners
 
+    def sources(self, readable: set[Scope]) -> set[str]:
+        """Return the conversations behind readable records: where a claim is from is part of it."""
+        with self.retold.store.read() as tx:
+            rows = list(
+                tx.run(
+                    "select s.id, scope.kind, scope.id from record_evidence as e "
+                    "join sessions as s on s.seq = e.session_seq "
+                    "join records as r on r.seq = e.record_seq "
+                    "join scopes as scope on scope.code = r.scope_code"
+                )
+            )
+        return {id_ for id_, kind, scope_id in rows if Scope(kind, scope_id) in readable}
+
     def check(self, who: Principal, answer: object) -> None:
         """Fail when the answer holds an id or a marker outside the principal's scopes."""
         readable, places = self.readable(who), self.scope_by_id()
         text = "\n".join(strings_in(answer))
+        sources = self.sources(readable)
         for id_ in set(ID.findall(text)):
             place = places.get(id_)
             if place is None or id_ in self.asked:
                 continue
             own = place == (who.agent_id, who.user_id) or id_ in self.created[who]
-            allowed = place in readable or own
+            allowed = place in readable or own or id_ in sources
             assert allowed, f"{id_} of {place} was shown to {who}"
         for marker in set(MARKER.findall(text)):
             assert self.markers[marker] in readable, f"text of {self.markers[marker]}: {who}"
@@ -230,7 +251,7 @@ class Isolation(RuleBasedStateMachine):
     )
     def write_as_host(self, scope, verb, thing, name, kind) -> None:
         """Stronger sources than the agents', so that conflicts and replacements happen."""
-        result = self.retold.host.write(
+        self.as_host(
             scope,
             self.sentence(scope, verb, thing),
             source_kind=kind,
@@ -238,7 +259,6 @@ class Isolation(RuleBasedStateMachine):
             subject=name,
             attribute="drink",
         )
-        self.known_ids.append(result.record_id)
 
     def pick(self, data) -> str:
         return data.draw(st.sampled_from(self.known_ids[-40:]))
@@ -252,19 +272,20 @@ class Isolation(RuleBasedStateMachine):
         record_id = self.pick(data)
         session = self.session(who)
         scope = self.scope_by_id().get(record_id, who.private_scope)
-        if action == "forget":
-            self.attempt(who, lambda: session.forget(record_id), record_id)
-        elif action == "supersede":
-            content = self.sentence(scope, "needs", "a rest")
-            self.attempt(
-                who,
-                lambda: session.revise(
-                    record_id, "supersede", reason="new", content=content, evidence=content
-                ),
-                record_id,
-            )
-        else:
-            self.attempt(who, lambda: session.revise(record_id, action, reason="why"), record_id)
+        content = self.sentence(scope, "needs", "a rest")
+        calls = {
+            "confirm": lambda: session.revise(record_id, "confirm", reason="why"),
+            "expire": lambda: session.revise(record_id, "expire", reason="why"),
+            "supersede": lambda: session.revise(
+                record_id, "supersede", reason="new", content=content, evidence=content
+            ),
+            "forget": lambda: session.forget(record_id),
+        }
+        before = self.state_of("records", record_id)
+        answer = self.attempt(who, calls[action], record_id)
+        if not self.may_change(who, self.scope_by_id().get(record_id)):
+            self.must_be_unknown(answer, record_id)
+            assert self.state_of("records", record_id) == before
 
     @rule(who=principals, data=st.data())
     def merge(self, who, data) -> None:
@@ -272,9 +293,14 @@ class Isolation(RuleBasedStateMachine):
             ids = [row[0] for row in tx.run("select id from entities order by seq desc limit 20")]
         if len(ids) > 1:
             one, two = data.draw(st.permutations(ids))[:2]
+            before = [self.state_of("entities", entity_id) for entity_id in (one, two)]
             self.attempt(
                 who, lambda: self.session(who).merge(one, two, reason="same person"), one, two
             )
+            places = self.scope_by_id()
+            if not all(self.may_change(who, places[entity_id]) for entity_id in (one, two)):
+                after = [self.state_of("entities", entity_id) for entity_id in (one, two)]
+                assert after == before, f"{who} merged entities of {places[one]}, {places[two]}"
 
     # -- what principals read -----------------------------------------------------------------
 
@@ -284,12 +310,14 @@ class Isolation(RuleBasedStateMachine):
         k=st.integers(1, 20),
         names=st.sampled_from((None, ["Alex"], ["Robin", "Tower"])),
         history=st.booleans(),
+        moment=st.sampled_from((None, "known_at", "as_of")),
     )
-    def search(self, who, words, k, names, history) -> None:
+    def search(self, who, words, k, names, history, moment) -> None:  # noqa: PLR0917
+        at = {} if moment is None else {moment: self.retold.runtime.clock()}
         page = self.attempt(
             who,
             lambda: self.session(who).search(
-                f"somebody {words}", k=k, entities=names, include_history=history
+                f"somebody {words}", k=k, entities=names, include_history=history, **at
             ),
         )
         with self.retold.store.read() as tx:
@@ -305,9 +333,11 @@ class Isolation(RuleBasedStateMachine):
     def get(self, who, data) -> None:
         record_id = self.pick(data)
         found = self.attempt(who, lambda: self.session(who).get(record_id), record_id)
-        self.attempt(who, lambda: self.session(who).history(record_id), record_id)
+        versions = self.attempt(who, lambda: self.session(who).history(record_id), record_id)
         place = self.scope_by_id().get(record_id)
         assert bool(found.found) == (place in self.readable(who))
+        if place not in self.readable(who):
+            self.must_be_unknown(versions, record_id)
 
     @rule(who=principals, limit=st.integers(1, 50))
     def list_and_status(self, who, limit) -> None:
