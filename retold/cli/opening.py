@@ -109,14 +109,14 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     path = store_path(options)
     with opened_store(options) as (store, chosen):
         read_only = store.read_only
-    runtime = build_search_runtime(_with_threads(chosen.config), path, read_only=read_only)
+    runtime = build_search_runtime(with_threads(chosen.config), path, read_only=read_only)
     try:
         yield runtime
     finally:
         runtime.close()
 
 
-def _with_threads(config: RetoldConfig) -> RetoldConfig:
+def with_threads(config: RetoldConfig) -> RetoldConfig:
     """Let one command embed on one thread: starting more costs it more than they save."""
     if config.embedding.threads is not None:
         return config

@@ -25,6 +25,8 @@ class GlobalOptions:
 
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     options = context.ensure_object(GlobalOptions)
+    if isinstance(value, str) and not value.strip():
+        raise click.BadParameter("it is blank", context, parameter)
     if value is not None and value is not False and parameter.name is not None:
         setattr(options, parameter.name, value)
 

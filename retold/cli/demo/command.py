@@ -67,15 +67,15 @@ def _directory(keep: str | None) -> Iterator[Path]:
 
 
 def _play(store: Path, script: Any) -> dict[str, Any]:  # noqa: ANN401  # Script loads lazily
-    from retold.cli.demo.play import PROFILE, play_session
+    from retold.cli.demo.play import play_session
     from retold.cli.demo.process import play_elsewhere
-    from retold.memory import Retold
+    from retold.cli.demo.store import open_demo
 
-    with Retold.open(store, profile=PROFILE) as retold:
+    with open_demo(store) as retold:
         header = plain(retold.status())
     sessions = [play_session(store, script, 0)]
     sessions += [play_elsewhere(store, script, at) for at in range(1, len(script.sessions))]
-    with Retold.open(store, profile=PROFILE, create=False) as retold:
+    with open_demo(store, create=False) as retold:
         status = plain(retold.status())
     return {
         "agent": script.agent,

@@ -106,7 +106,8 @@ def _searched(step: Document) -> Iterator[str]:
         yield from _line("nothing", clean(step["empty_reason"] or ""))
     for number, result in enumerate(step["results"], start=1):
         record, why = result["record"], result["explanation"]
-        by = " and ".join(why["matched_by"]) or "its conflict"
+        by = ", ".join(why["matched_by"]) or "its conflict"
+        by += " alone" if len(why["matched_by"]) == 1 else ""
         yield from _line(f"  {number}", f"{shown(record['content'])} by {by}")
     if step["results"]:
         yield from why_table(step)

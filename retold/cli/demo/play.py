@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from retold.cli.demo.crash import killed_writer
 from retold.cli.demo.script import Crash, Remember, Say, Script, Search, Step, Stranger
+from retold.cli.demo.store import open_demo
 from retold.cli.document import plain
 from retold.cli.search import logged_row, search_document
 from retold.errors import RequestError
 from retold.memory import MemorySession, Retold
 from retold.util import new_id
 
-PROFILE: Final = "offline"
 Fact = Mapping[str, Any]
 
 
@@ -126,7 +126,7 @@ class Player:
 def play_session(store: Path, script: Script, number: int) -> Fact:
     """Play one session, counted from 0, on a store that it opens by itself."""
     part = script.sessions[number]
-    with Retold.open(store, profile=PROFILE) as retold:
+    with open_demo(store) as retold:
         facts = []
         with retold.session(script.user, agent_id=script.agent) as session:
             player = Player(retold, session, script)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from retold.errors import InvalidInput
 from retold.models import MemoryType, TurnRole
@@ -60,6 +60,14 @@ class Crash(_Part):
     note: Text
     type: MemoryType = "episodic"
     at_least: Annotated[int, Field(ge=1, le=1000)] = 40
+
+    @field_validator("note")
+    @classmethod
+    def _is_numbered(cls, note: str) -> str:
+        # The same note again would be recognised, not written.
+        if "{n}" not in note:
+            raise ValueError("write {n} where the number goes")
+        return note
 
 
 class Step(_Part):

@@ -6,11 +6,11 @@ import itertools
 import json
 import os
 import sys
+from pathlib import Path
 
 from retold.cli.demo.offline import refuse_sockets
-from retold.cli.demo.play import PROFILE
+from retold.cli.demo.store import open_demo
 from retold.cli.exits import error_line
-from retold.memory import Retold
 
 
 def main(order_text: str) -> None:
@@ -18,7 +18,7 @@ def main(order_text: str) -> None:
     refuse_sockets()
     order = json.loads(order_text)
     with (
-        Retold.open(order["store"], profile=PROFILE, create=False) as retold,
+        open_demo(Path(order["store"]), create=False) as retold,
         retold.session(order["user"], agent_id=order["agent"]) as session,
     ):
         for number in itertools.count(1):

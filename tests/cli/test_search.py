@@ -1,0 +1,150 @@
+from datetime import datetime, timedelta
+
+import pytest
+from wcwidth import wcswidth
+
+from retold import Retold
+from tests.cli_support import refusal, retold, without_modules
+
+WHO = ("--agent", "helper", "--user", "ana")
+
+
+def search(store, *arguments):
+    return retold("search", "--store", store, *WHO, *arguments)
+
+
+def contents(finished):
+    assert finished.code == 0, finished.err
+    return [result["record"]["content"] for result in finished.document["results"]]
+
+
+def test_search_explains_each_result_and_shows_its_log_row(store):
+    found = search(store, "--json", "Where does Ana live?").document
+    (result, *_) = found["results"]
+    why, row = result["explanation"], found["log_row"]
+
+    assert result["record"]["content"] == "Ana lives in Braga."
+    assert result["record"]["evidence"] == "I live in Braga now"
+    assert why["matched_by"] == ["dense", "lexical", "entity"]
+    assert why["gate"].startswith("passed on ")
+    assert (found["log"], row["id"]) == ("written", found["search_id"])
+    assert row["returned"] == [one["record"]["id"] for one in found["results"]]
+    assert row["request"]["queries"] == ["Where does Ana live?"]
+    assert (row["agent_id"], row["user_id"]) == ("helper", "ana")
+    assert datetime.fromisoformat(result["record"]["event_at"]).utcoffset() is not None
+
+
+def test_search_is_logged_and_starts_no_session(store):
+    search(store, "walnuts")
+    status = retold("status", "--json", "--store", store).document
+
+    assert (status["searches"], status["sessions"]["total"]) == (1, 2)
+
+
+def test_search_prints_what_its_document_says(store):
+    finished = search(store, "Where does Ana live?")
+    lines = finished.out.splitlines()
+    found = search(store, "--json", "Where does Ana live?").document
+    (first, *_) = found["results"]
+    gate = first["explanation"]["gate"].removeprefix("passed on ")
+
+    assert lines[0] == "1   Ana lives in Braga."
+    assert first["record"]["id"] in finished.out
+    assert '    quote "I live in Braga now"' in lines
+    assert any(gate in line and f"{first['score']:.4f}" in line for line in lines)
+    assert max(wcswidth(line) for line in lines) <= 80
+
+
+def test_search_for_nothing_says_why_and_leaves_with_0(store):
+    finished = search(store, "Which instrument does she play?")
+
+    assert finished.code == 0
+    assert "nothing above the gate" in finished.out
+    assert "best rejected score" in " ".join(finished.out.split())
+
+
+def test_search_for_somebody_else_finds_nothing(store):
+    found = retold(
+        "search", "--store", store, "--agent", "helper", "--user", "bob", "--json", "Ana's home"
+    ).document
+
+    assert found["results"] == []
+    assert found["log_row"]["readable_scopes"] == ["agent:helper/bob"]
+
+
+def test_search_takes_up_to_three_phrases_and_a_limit(store):
+    found = search(store, "--json", "-k", "1", "home town", "walnuts", "乌龙茶")
+
+    assert len(contents(found)) == 1
+    assert found.document["raw_queries"] == ["home town", "walnuts", "乌龙茶"]
+    assert "1 to 3" in refusal(search(store, "a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), ["Ana lives in Braga."]),
+        (("--history",), ["Ana lives in Braga.", "Ana lives in Porto."]),
+        (("--known-at", "BEFORE"), ["Ana lives in Porto."]),
+        (("--as-of", "BEFORE"), ["Ana lives in Porto."]),
+        (("--until", "BEFORE"), []),
+        (("--since", "BEFORE"), ["Ana lives in Braga."]),
+        (("--type", "episodic"), []),
+        (("--type", "episodic", "--type", "semantic"), ["Ana lives in Braga."]),
+    ],
+    ids=["plain", "history", "known-at", "as-of", "until", "since", "type", "types"],
+)
+def test_search_options_choose_among_versions_and_types(options, expected, store):
+    with Retold.open(store) as opened, opened.session("ana", agent_id="helper") as session:
+        braga = next(one for one in session.list().records if "Braga" in one.content)
+    moments = {"BEFORE": (braga.event_at - timedelta(microseconds=1)).isoformat()}
+    given = [moments.get(option, option) for option in options]
+
+    found = [
+        one for one in contents(search(store, "--json", *given, "Ana lives in")) if "live" in one
+    ]
+
+    assert sorted(found) == sorted(expected)
+
+
+def test_search_shows_text_that_cannot_steer_the_terminal(store):
+    with Retold.open(store) as opened, opened.session("ana", agent_id="helper") as session:
+        session.remember("Ana's prompt is \x1b[31mred\u202e\x07 today.", allow_inference=True)
+
+    finished = search(store, "what colour is the prompt?")
+
+    assert "Ana's prompt is" in finished.out
+    assert not {"\x1b", "\x07", "\u202e"} & set(finished.out)
+
+
+def test_search_aligns_east_asian_text(store):
+    finished = search(store, "乌龙茶")
+    lines = finished.out.splitlines()
+    heading, row = lines[lines.index("why") + 1 :][:2]
+
+    assert finished.out.startswith("1   我每天早上喝乌龙茶。\n")
+    assert wcswidth(row[: row.index("-", 10)]) == wcswidth(heading[: heading.index("entity")])
+
+
+def test_search_without_its_model_is_incomplete_and_says_so(store, tmp_path):
+    """An outage is no empty answer: exit code 5 and a line that names the channel."""
+    path = without_modules(tmp_path, "onnxruntime")
+
+    finished = retold("search", "--store", store, *WHO, "the moon", PYTHONPATH=path)
+
+    assert finished.code == 5
+    assert "degraded" in finished.out
+    assert 'pip install "retold[offline]"' in " ".join(finished.out.split())
+
+
+def test_search_with_the_vectors_of_another_profile_is_refused(store):
+    line = refusal(search(store, "--profile", "lite", "tea"))
+
+    assert "profile='offline'" in line or "another" in line
+
+
+@pytest.mark.parametrize(
+    "who", [("--agent", " ", "--user", "ana"), ("--agent", "a/b", "--user", "c")]
+)
+def test_search_refuses_ids_that_are_none(who, store):
+    refusal(retold("search", "--store", store, *who, "tea"))

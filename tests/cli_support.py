@@ -1,0 +1,68 @@
+"""Command lines in processes of their own, without a network and without settings of the caller."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.network_guard import outside_guard
+
+SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Return standard output read as one JSON document."""
+        return json.loads(self.out)
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Return an environment with the guard, 80 columns and no setting but the given ones."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RETOLD_")}
+    kept.pop("NO_COLOR", None)
+    return outside_guard.guarded_environment(kept | {"COLUMNS": "80"}) | variables
+
+
+def retold(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Finished:
+    """Run ``retold`` with these arguments."""
+    done = subprocess.run(
+        [sys.executable, "-m", "retold", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        env=environment(**variables),
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def without_modules(directory: Path, *names: str) -> str:
+    """Return a PYTHONPATH under which these modules are not installed; its file is in directory."""
+    (directory / "sitecustomize.py").write_text(
+        "import sys, outside_guard\noutside_guard.install()\n"
+        f"sys.modules.update(dict.fromkeys({names!r}))\n",
+        encoding="utf-8",
+    )
+    return os.pathsep.join([str(directory), environment()["PYTHONPATH"]])
+
+
+def refusal(finished: Finished, code: int = 2) -> str:
+    """Check that a command failed with one line on standard error alone, and return the line."""
+    assert (finished.code, finished.out) == (code, ""), finished
+    lines = finished.err.splitlines()
+    assert len(lines) == 1, finished.err
+    assert lines[0].startswith("retold: ")
+    return lines[0]
