@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon, vocabulary
@@ -75,6 +76,8 @@ def _only_names(part: Part, claim: Text, asked: Part) -> bool:
 
 def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     subject = part.subject
+    if asked.subject.kind == "relation" and _another_acts(part, asked):
+        return True
     if not subject.is_other or not asked.subject.is_principals:
         return False
     if asked.subject.kind != "principal" and not _has_own(part):
@@ -87,6 +90,28 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
         words = {token.word for token in part.tokens}
         return not (mentioned and words & {"is", "are"} and words & {"my", "our"})
     return subject.key not in claim.words
+
+
+def _another_acts(part: Part, asked: Part) -> bool:
+    """Tell whether the principal or another relation acts where the claim has a relation act."""
+    words = {token.word for token in part.tokens}
+    if any(lexicon.KIN.get(word) == asked.subject.key for word in words):
+        return False
+    if asked.subject.key in lexicon.COLLECTIVES and words & lexicon.WE:
+        return False
+    if names_beside_relation(asked) & words:
+        return False
+    spoken = part.subject.kind == "principal" and bool(words & {"i", "we"})
+    return spoken or (part.subject.kind == "relation" and part.subject.key != asked.subject.key)
+
+
+def names_beside_relation(asked: Part) -> frozenset[str]:
+    """Return the names that stand right after a relation: "colleague Tom"."""
+    return frozenset(
+        name.word
+        for token, name in pairwise(asked.tokens)
+        if token.word in lexicon.KIN and name.surface[:1].isupper()
+    )
 
 
 def _has_own(part: Part) -> bool:
@@ -154,6 +179,8 @@ def _differs(part: Part, claim: Text, asked: Part) -> bool:
     negative = asked.negated
     if part.attitude and asked.attitude:
         return ((part.attitude < 0) ^ part.negated) != ((asked.attitude < 0) ^ negative)
+    if asked.attitude < 0 and not negative and not (part.attitude or part.negated):
+        return not part.stems & _AVERSE
     if part.attitude < 0 and not part.negated:
         return not negative and not is_averse(claim)
     if part.attitude > 0 and not part.negated and not negative and claim.stems & _AVERSE:

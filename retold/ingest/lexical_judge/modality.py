@@ -13,7 +13,8 @@ Modality = Literal["fact", "past", "hypothetical"]
 Tense = Literal["present", "past", "future"]
 
 _AIMS: Final = frozenset(
-    "want wants plan plans planning hope hopes hoping intend intends intending try tries trying"
+    "want wants wanted plan plans planned planning hope hopes hoped hoping intend intends intended"
+    " intending try tries tried trying"
     " going aim aims aspire aspires".split()
 )
 _DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())

@@ -10,6 +10,7 @@ import re
 import threading
 import unicodedata
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 import snowballstemmer
@@ -30,6 +31,7 @@ _FOLDED: Final = str.maketrans(
 )
 _TOKEN: Final = re.compile(
     r"[\w.+-]{1,64}@\w[\w.-]{0,63}\w"
+    r"|[^\W\d_]\w*(?:\.\w+)+(?:/[\w.~%-]*\w)+"
     r"|\d{4}-\d{1,2}-\d{1,2}"
     r"|\d{1,2}:\d{2}"
     r"|\d+(?:[.,/]\d+)*(?:st|nd|rd|th)\b"
@@ -38,6 +40,11 @@ _TOKEN: Final = re.compile(
     r"|[%$\u20ac\u00a3\u00a5]"
     r"|[.!?\u3002\uff01\uff1f](?=\s|$|[\"')\]])|[,;:\uff0c\uff1b\u3001]|[.!?\u3002\uff01\uff1f\n]"
 )
+_ABBREVIATED: Final = re.compile(
+    r"\b(Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|Rev|Hon|Gen|Capt|Mt|Ft|Ave|Inc|Ltd|Co|vs|approx|etc)\."
+)
+"""Abbreviations whose full stop ends no sentence."""
+_AFTER_IS: Final = frozenset({"a", "an", "the", "not", "been", "already"})
 _IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
 _IRREGULAR_NOT: Final = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
 _SUFFIXES: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
@@ -75,7 +82,7 @@ def fold(text: str) -> str:
     Lone surrogates survive as they are: they match no word and so carry no meaning here.
     """
     folded = unicodedata.normalize("NFKC", text[:MAX_CHARS].translate(_FOLDED))
-    return folded[:MAX_CHARS].translate(_FOLDED)
+    return _ABBREVIATED.sub(r"\1", folded[:MAX_CHARS].translate(_FOLDED))
 
 
 def collapse(text: str) -> str:
@@ -158,4 +165,15 @@ def _with_phrases(tokens: list[Token]) -> list[Token]:
 def tokenise(text: str) -> tuple[Token, ...]:
     """Return words, numbers, currency signs, punctuation of an already folded text, in order."""
     split = [part for match in _TOKEN.finditer(text) for part in _split(match.group()[:MAX_WORD])]
-    return tuple(_with_phrases([token for token in split if token.word]))
+    return tuple(_with_phrases(_with_is([token for token in split if token.word])))
+
+
+def _with_is(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with "Ana's a chef" as "Ana is a chef": an article ends possession."""
+    out: list[Token] = []
+    for token, following in zip_longest(tokens, tokens[1:]):
+        if token.owner and following is not None and following.word in _AFTER_IS:
+            out.extend((token._replace(owner=False), _token("is", "is")))
+        else:
+            out.append(token)
+    return out

@@ -210,7 +210,7 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     plain = tuple(match.group() for match in _ELISION.finditer(text))
     grammar, known = guess(plain, hint)
     english = hits(tuple(token.word for token in tokens), ENGLISH)
-    if english >= known:
+    if english > known or (english == known and grammar is not hint):
         grammar, known = ENGLISH, english
     if grammar is not ENGLISH:
         tokens = _foreign_tokens(text, grammar)

@@ -8,7 +8,12 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon, unspaced
-from retold.ingest.lexical_judge.faults import counterpart_of, excludes, fault_of
+from retold.ingest.lexical_judge.faults import (
+    counterpart_of,
+    excludes,
+    fault_of,
+    names_beside_relation,
+)
 from retold.ingest.lexical_judge.features import Claim, parse
 from retold.ingest.lexical_judge.grounding import (
     missing_date,
@@ -85,6 +90,8 @@ def _covered(
         return 0.0, coverage.fault
     if counts_otherwise(said, wanted):
         return 0.0, "number"
+    if _mentions_only(said, coverage.parts, asked):
+        return 0.0, "slot"
     comparable = said.grammar is asked_text.grammar and coverage.best < len(wanted)
     if fills_slot_otherwise(said, claim, coverage.parts) or (
         comparable and says_other_value(said, asked_text, asked)
@@ -113,6 +120,32 @@ def _names_otherwise(said: Text, claim: Text) -> bool:
         or (first.word in lexicon.KIN and second.word in called)
         for first, second in pairwise(said.tokens)
     )
+
+
+_COPULAS: Final = lexicon.BE | frozenset("become becomes became becoming".split())
+
+
+def _mentions_only(said: Text, parts: Sequence[Part], asked: Part) -> bool:
+    """Tell whether a claim "is a nurse" meets a quote that mentions a nurse and equates nobody."""
+    words = [token.word for token in asked.tokens]
+    kinds = [n for n, pair in enumerate(pairwise(words)) if _is_kind(*pair)]
+    if not kinds or said.grammar is not ENGLISH or _spoken(said) <= _SHORT_TURN:
+        return False
+    wanted = {token.stem for token in asked.tokens[kinds[0] + 2 :]} & asked.stems
+    held = [part for part in parts if part.stems & wanted]
+    return bool(held) and not any(_equates(part, wanted) for part in held)
+
+
+def _is_kind(first: str, second: str) -> bool:
+    return first in lexicon.BE and second in {"a", "an"}
+
+
+def _equates(part: Part, wanted: set[str]) -> bool:
+    """Tell whether a copula, or nothing at all, stands before one of the wanted words."""
+    copulas = [n for n, token in enumerate(part.tokens) if token.word in _COPULAS]
+    if not copulas:
+        return not any(token.word in lexicon.PRINCIPAL for token in part.tokens)
+    return any(token.stem in wanted for token in part.tokens[copulas[0] :])
 
 
 def _of_things(said: Text, parts: Sequence[Part], asked: Part) -> bool:
@@ -185,14 +218,10 @@ def _kin_missing(said: Text, asked: Part) -> bool:
         return False
     kin = {lexicon.KIN.get(word, word) for word in said.words}
     pronoun = any(part.subject.kind == "pronoun" for part in said.parts)
-    return asked.subject.key not in kin and not pronoun and not _same_bearer(said, asked)
-
-
-def _same_bearer(said: Text, asked: Part) -> bool:
-    """Tell whether the quote has the name that stands beside the relation: "colleague Tom"."""
-    return any(
-        token.word in lexicon.KIN and name.surface[:1].isupper() and name.word in said.words
-        for token, name in pairwise(asked.tokens)
+    return (
+        asked.subject.key not in kin
+        and not pronoun
+        and not names_beside_relation(asked) & said.words
     )
 
 

@@ -205,6 +205,7 @@ PHRASES: Final = {
         ("have yet to", "not"),
         ("has yet to", "not"),
         ("would say", "say"),
+        ("not mind", "accept"),
         ("gave up", "stop"),
         ("give up", "stop"),
         ("gives up", "stop"),
