@@ -14,6 +14,7 @@ processor time of the searching thread, which other programs on the machine hard
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -369,7 +371,7 @@ def run_store(shape: str, records: int, options: argparse.Namespace, outcome: Ou
         kept = None
         if options.stores is not None:
             options.stores.mkdir(parents=True, exist_ok=True)
-            kept = options.stores / f"{shape}-{records}-{options.dims}.sqlite"
+            kept = options.stores / f"{shape}-{records}-{options.dims}-{_fingerprint()}.sqlite"
         if kept is None or not kept.is_file():
             progress(f"writing {records} records, {shape}")
             builder = StoredVectors(options.dims)
@@ -385,6 +387,13 @@ def run_store(shape: str, records: int, options: argparse.Namespace, outcome: Ou
         with opened(path, embedder) as retold:
             bench = Bench(shape, records, retold, embedder, queries)
             _measure(bench, Path(folder), options, outcome)
+
+
+def _fingerprint() -> str:
+    """Return what tells a kept store of another schema or corpus apart."""
+    schema = files("retold.store").joinpath("schema.sql").read_bytes()
+    corpus = Path(__file__).parent.joinpath("support", "synthetic.py").read_bytes()
+    return hashlib.sha256(schema + corpus).hexdigest()[:8]
 
 
 def _measure(bench: Bench, folder: Path, options: argparse.Namespace, outcome: Outcome) -> None:

@@ -15,6 +15,7 @@ from retold import Overrides, Retold, Scope
 from retold.config import parse_config
 from retold.models import HostSource, Principal, Verdict, WriteRequest
 from retold.protocols import Vectors
+from retold.retrieve.stopwords import ENGLISH_STOP_WORDS
 
 Shape = Literal["one", "shared"]
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -27,6 +28,22 @@ PROJECTS = 10
 BATCH = 256
 IMPORTER = Principal("host", "host")
 _VOCABULARY = 30_000
+_COMMON = {
+    "user": 0.35,
+    "prefers": 0.12,
+    "project": 0.13,
+    "team": 0.08,
+    "uses": 0.08,
+    "meeting": 0.05,
+    "deploy": 0.04,
+    "code": 0.05,
+    "session": 0.04,
+    "email": 0.03,
+    "customer": 0.03,
+    "data": 0.05,
+}
+"""Words that memories share, and in what part of them each occurs."""
+_FUNCTION_WORDS = sorted(ENGLISH_STOP_WORDS)
 _TOPICS = 200
 _SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 
@@ -92,13 +109,17 @@ class Owner:
 
 
 class Corpus:
-    """The sentences, vectors and queries of one size; the same seed gives the same corpus."""
+    """The sentences, vectors and queries of one size; the same seed gives the same corpus.
+
+    Words are invented and follow Zipf's law, with real function words at its head, as in any text;
+    the product leaves those out of a query.
+    """
 
     def __init__(self, size: int, dims: int, *, seed: int = 7) -> None:
         self.size = size
         self._random = np.random.default_rng(seed)
         self._words = _words(self._random)
-        ranks = np.arange(1, _VOCABULARY + 1)
+        ranks = np.arange(1, len(self._words) + 1)
         weights = 1 / (ranks + 2.7) ** 1.05
         self._weights = np.cumsum(weights / weights.sum())
         self.texts = list(self._sentences(size))
@@ -107,27 +128,40 @@ class Corpus:
         self.vectors = _unit(near + self._random.standard_normal((size, dims)))
 
     def queries(self, count: int) -> list[Query]:
-        """Return questions of three to seven words, half of them from one stored sentence."""
+        """Return questions of three to eight words, half of them from one stored sentence.
+
+        One word is common in the store, the others follow Zipf's law beyond the function words.
+        """
+        common = list(_COMMON)
+        weights = np.array([_COMMON[word] for word in common])
         chosen = []
         for at in self._random.integers(self.size, size=count):
-            own = self.texts[at].split()[1:]
-            length = int(self._random.integers(3, 8))
-            few = self._random.choice(own, size=min(len(own), (length + 1) // 2), replace=False)
-            text = " ".join([*few.tolist(), *self._drawn(length - len(few))])
+            own = [word for word in self.texts[at].split()[1:] if word not in _FUNCTION_WORDS]
+            length = int(self._random.integers(3, 9))
+            few = self._random.permutation(own)[: (length + 1) // 2].tolist()
+            shared = str(self._random.choice(common, p=weights / weights.sum()))
+            others = self._drawn(max(0, length - len(few) - 1), beyond=len(_FUNCTION_WORDS))
             noise = self._random.standard_normal(self.vectors.shape[1]) * 0.8
             noise /= np.sqrt(self.vectors.shape[1])
-            chosen.append(Query(text, _unit((self.vectors[at] + noise)[None])[0]))
+            vector = _unit((self.vectors[at] + noise)[None])[0]
+            chosen.append(Query(" ".join([*few, shared, *others]), vector))
         return chosen
 
     def _sentences(self, count: int) -> Iterator[str]:
-        lengths = np.clip(self._random.gamma(6, 2.5, count).astype(int), 6, 40)
+        lengths = np.clip(self._random.gamma(6, 3.4, count).astype(int), 8, 40)
         for number, length in enumerate(lengths):
+            words = self._drawn(int(length))
+            for word, part in _COMMON.items():
+                if self._random.random() < part:
+                    words.insert(int(self._random.integers(len(words))), word)
             # The number keeps texts distinct: a vector is looked up by its text.
-            yield f"note{number} {' '.join(self._drawn(int(length)))}"
+            yield f"note{number} {' '.join(words)}"
 
-    def _drawn(self, count: int) -> list[str]:
-        places = np.searchsorted(self._weights, self._random.random(count))
-        return [self._words[min(place, _VOCABULARY - 1)] for place in places]
+    def _drawn(self, count: int, *, beyond: int = 0) -> list[str]:
+        least = self._weights[beyond - 1] if beyond else 0.0
+        draws = least + self._random.random(count) * (1 - least)
+        places = np.searchsorted(self._weights, draws)
+        return [self._words[min(int(place), len(self._words) - 1)] for place in places]
 
 
 def build(
@@ -187,9 +221,9 @@ def _owners(size: int, shape: Shape, random: np.random.Generator) -> list[Owner]
 
 
 def _words(random: np.random.Generator) -> list[str]:
-    """Return invented words, the commonest the shortest."""
+    """Return function words, then invented ones, the commonest the shortest."""
     lengths = [2] * 2_000 + [3] * (_VOCABULARY - 2_000)
-    words: dict[str, None] = {}
+    words = dict.fromkeys(_FUNCTION_WORDS)
     for length in lengths:
         word = ""
         while not word or word in words:

@@ -60,11 +60,13 @@ class Stories:
         self.known_ids.append(result.record_id)
         return result.record_id
 
-    def as_host(self, scope: Scope, content: str, **options: object) -> None:
-        """Write as the application; a name that stands for two entities there is left alone."""
+    def as_host(self, scope: Scope, content: str, **options: object) -> str | None:
+        """Write as the application; None when a name stands for two entities there."""
         with suppress(EntityAmbiguous):
             result = self.retold.host.write(scope, content, **options)
             self.known_ids.append(result.record_id)
+            return result.record_id
+        return None
 
     def read_everything(self, who: Principal, *ids: str) -> None:
         """Read these records by every door; ``attempt`` holds the answers against the oracle."""
@@ -132,7 +134,9 @@ class Stories:
         """Neither names nor claims of a scope that may only be written become known."""
         who = Principal("critic", user, "chat")
         self.let("critic", scope, write=True)
-        self.as_host(scope, self.sentence(scope, "likes", "tea"), attribute="drink", subject=name)
+        theirs = self.as_host(
+            scope, self.sentence(scope, "likes", "tea"), attribute="drink", subject=name
+        )
         self.session(who)
         content = self.sentence(scope, verb, "tea")
         request = WriteRequest(
@@ -152,6 +156,13 @@ class Stories:
             return result
 
         self.attempt(who, write)
+        if theirs is not None:
+            before = self.state_of("records", theirs)
+            answer = self.attempt(
+                who, lambda: self.session(who).revise(theirs, "expire", reason="why"), theirs
+            )
+            self.must_be_unknown(answer, theirs)
+            assert self.state_of("records", theirs) == before
         self.let("critic", scope)
 
     @rule(
