@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon, vocabulary
-from retold.ingest.lexical_judge.features import Claim, is_content, is_ending
+from retold.ingest.lexical_judge.features import Claim, Clause, is_content, is_ending
 from retold.ingest.lexical_judge.normalise import stem
 from retold.ingest.lexical_judge.outcome import HALF, LOW, MAX_WORDS, PART, Outcome
 from retold.ingest.lexical_judge.pair import Pair
@@ -23,6 +23,8 @@ def ended(pair: Pair) -> Outcome | None:
             continue
         if lasting.ends or lasting.modality != "fact" or lasting.tense == "past":
             continue
+        if lasting.attitude or _other_dates(ending, lasting):
+            continue
         stopped, activity = _stopped_things(ending)
         if stopped and _still_claims(lasting, stopped, ending.content, activity=activity):
             return Outcome("contradicts", "ended")
@@ -31,6 +33,12 @@ def ended(pair: Pair) -> Outcome | None:
         if topic and left and left <= lasting.content:
             return Outcome("contradicts", "ended")
     return None
+
+
+def _other_dates(first: Claim, second: Claim) -> bool:
+    """Tell whether both give dates and not the same."""
+    dates = frozenset(first.quantities.dates), frozenset(second.quantities.dates)
+    return bool(dates[0] and dates[1]) and dates[0] != dates[1]
 
 
 def _still_claims(
@@ -121,14 +129,18 @@ def negation(pair: Pair) -> Outcome | None:
     """Oppose a clause and the clause that denies it."""
     if pair.a.tense != pair.b.tense:
         return None
-    for negative, positive in pair.opposed:
-        if not negative.numbers <= positive.numbers or negative.dates != positive.dates:
-            continue
-        if negative.is_partial or not negative.content:
-            continue
-        if positive.affirms(negative.content):
-            return Outcome("contradicts", "polarity" if positive.attitude else "negation")
-    return None
+    denied = [positive for negative, positive in pair.opposed if _is_denied(positive, negative)]
+    if not denied:
+        return None
+    liked = any(positive.attitude for positive in denied)
+    return Outcome("contradicts", "polarity" if liked else "negation")
+
+
+def _is_denied(positive: Clause, negative: Clause) -> bool:
+    """Tell whether what is denied follows from the positive clause, numbers, dates included."""
+    if negative.is_partial or not negative.content or negative.dates != positive.dates:
+        return False
+    return negative.numbers <= positive.numbers and positive.affirms(negative.content)
 
 
 def negation_loose(pair: Pair) -> Outcome | None:

@@ -19,20 +19,20 @@ _YEAR: Final = len("2000")
 def slot(pair: Pair) -> Outcome | None:
     """Oppose other values of one exclusive attribute, both plain present facts."""
     mine, theirs = read_slots(pair.a), read_slots(pair.b)
-    for name in mine:
-        if name not in theirs or not values_differ(mine[name], theirs[name]) or pair.flips:
-            continue
-        if _holder(pair.a) != _holder(pair.b):
-            continue
-        if _in_turn(pair):
-            return Outcome("unknown", "slot-modality")
-        if pair.a.modality != pair.b.modality:
-            return Outcome("distinct", "slot-modality")
-        settled = pair.both_facts and not (_is_former(pair.a) or _is_former(pair.b))
-        if settled and not (pair.a.negated or pair.b.negated):
-            return Outcome("contradicts", f"slot:{name.name}")
-        return Outcome("unknown", "slot-modality")
-    return None
+    if pair.flips or _holder(pair.a) != _holder(pair.b):
+        return None
+    names = sorted(
+        name.name for name in mine.keys() & theirs.keys() if values_differ(mine[name], theirs[name])
+    )
+    if not names:
+        return None
+    if pair.a.modality != pair.b.modality:
+        return Outcome("distinct", "slot-modality")
+    former = _is_former(pair.a) or _is_former(pair.b)
+    denied = pair.a.negated or pair.b.negated
+    if pair.both_facts and not (former or denied or _in_turn(pair)):
+        return Outcome("contradicts", f"slot:{names[0]}")
+    return Outcome("unknown", "slot-modality")
 
 
 def _in_turn(pair: Pair) -> bool:
@@ -142,6 +142,9 @@ def _scheduled(pair: Pair) -> bool:
 
 
 def _repeatable(pair: Pair) -> bool:
+    """Tell whether both are events of which there may be several: sessions, things done."""
+    if pair.a.tense == pair.b.tense == "past":
+        return True
     return pair.says(lexicon.REPEATABLE) or pair.says(lexicon.EVENT_VERBS)
 
 
@@ -154,15 +157,16 @@ def number(pair: Pair) -> Outcome | None:
         return Outcome("distinct", "number-other")
     if _repeatable(pair) and not _scheduled(pair):
         return Outcome("unknown", "number-event")
-    if not mine & theirs and pair.overlap >= HALF and _same_measure(pair):
+    if len(mine) == len(theirs) and pair.overlap >= HALF and _same_measure(pair, mine & theirs):
         return Outcome("contradicts", "number")
     if pair.overlap >= CLOSE and mine - theirs and theirs - mine:
         return Outcome("contradicts", "number")
     return Outcome("unknown" if pair.overlap >= LOW else "distinct", "number-loose")
 
 
-def _same_measure(pair: Pair) -> bool:
-    return any(
+def _same_measure(pair: Pair, shared: frozenset[str]) -> bool:
+    """Tell whether two numbers of other value count the same; none may be equal."""
+    return not shared and any(
         first.value != second.value
         and ((first.unit and first.unit == second.unit) or first.before == second.before)
         for first in pair.a.quantities.numbers
@@ -175,7 +179,7 @@ def date(pair: Pair) -> Outcome | None:
     mine, theirs = pair.a.quantities.dates, pair.b.quantities.dates
     if not mine or not theirs or pair.flips or not _all_clash(mine, theirs):
         return None
-    if _repeatable(pair) and not _scheduled(pair):
+    if (_repeatable(pair) and not _scheduled(pair)) or pair.a.ends != pair.b.ends:
         return Outcome("unknown", "date-event")
     if pair.both_differ and pair.overlap < HALF:
         return Outcome("distinct", "date-other")
