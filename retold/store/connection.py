@@ -24,6 +24,8 @@ from retold.errors import (
 logger = logging.getLogger(__name__)
 
 WAL_SIZE_LIMIT_BYTES = 64 << 20
+MODE_CHANGE_ATTEMPTS = 100
+"""Eight processes that opened a thousand new files at once never needed more than two."""
 REQUIRED_FEATURES = ("ENABLE_FTS5", "ENABLE_CARRAY")
 
 
@@ -112,8 +114,20 @@ def save_log_on_close(connection: apsw.Connection) -> None:
 
 
 def write_ahead(connection: apsw.Connection) -> None:
-    """Use the WAL, so that readers and one writer do not wait for each other."""
-    connection.pragma("journal_mode", "wal")
+    """Use the WAL, so that readers and one writer do not wait for each other.
+
+    Changing the mode of a new file may be refused at once, whatever the busy timeout, while other
+    processes open it too. Waiting for a moment without any of them does honour the timeout.
+    """
+    for attempt in range(MODE_CHANGE_ATTEMPTS):
+        try:
+            connection.pragma("journal_mode", "wal")
+            break
+        except apsw.BusyError:
+            if attempt == MODE_CHANGE_ATTEMPTS - 1:
+                raise
+            connection.execute("begin exclusive")
+            connection.execute("rollback")
     connection.pragma("journal_size_limit", WAL_SIZE_LIMIT_BYTES)
 
 

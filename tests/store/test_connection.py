@@ -3,6 +3,8 @@
 import contextlib
 import os
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -42,6 +44,31 @@ def test_writer_has_every_setting_that_keeps_data_safe(store):
         "secure_delete": 1,
     }
     assert limit == connection.WAL_SIZE_LIMIT_BYTES
+
+
+def test_switching_to_the_log_waits_for_another_process_that_writes(tmp_path):
+    """Without the second attempt in write_ahead the switch is refused at once."""
+    path = tmp_path / "new.db"
+    other = apsw.Connection(str(path))
+    other.execute("create table t(a)")
+    other.execute("begin immediate")
+    ours, waits = connection.open_writer(path, 30, create=False), threading.Event()
+
+    def tells(cursor, sql, bindings):
+        if "exclusive" in sql:
+            waits.set()
+        return True
+
+    ours.exec_trace = tells
+    with ThreadPoolExecutor(1) as pool:
+        switching = pool.submit(connection.write_ahead, ours)
+        assert waits.wait(30)
+        other.execute("commit")
+        switching.result(60)
+
+    assert other.pragma("journal_mode") == "wal"
+    ours.close()
+    other.close()
 
 
 def test_log_writer_differs_in_its_syncing_only(store):
