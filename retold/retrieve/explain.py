@@ -10,7 +10,6 @@ from retold.models import Candidate, Explanation, GeneratorHit, Record, RewriteS
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.gate import QuerySignals, missed_floors
-from retold.store.codec import to_text
 
 _STEP_1 = "step 1,"
 
@@ -89,8 +88,8 @@ def explanation_to_log(record_id: str, explanation: Explanation) -> dict[str, An
         "budget": explanation.budget,
         "source_kind": explanation.source_kind,
         "status": explanation.status,
-        "created_at": to_text(explanation.created_at),
-        "event_at": to_text(explanation.event_at),
+        "created_at": explanation.created_at.isoformat(timespec="microseconds"),
+        "event_at": explanation.event_at.isoformat(timespec="microseconds"),
         "entity_ids": explanation.entity_ids,
         "conflicts_with": explanation.conflicts_with,
         "summary": explanation.summary,

@@ -143,11 +143,13 @@ def _coverage(
     asked = [of_query for of_query in terms if of_query]
     for seq, texts in tx.lexical.fields(seqs).items() if seqs else ():
         tokens = [tx.lexical.tokens(text) for text in texts]
-        matches[seq] = max(
-            (term_coverage(of_query, tokens, alias_norms) for of_query in asked),
-            key=lambda match: (len(match.terms) / match.total_terms, len(match.terms)),
-        )
+        best, *others = [term_coverage(of_query, tokens, alias_norms) for of_query in asked]
+        matches[seq] = max(best, *others, key=_coverage_order) if others else best
     return matches
+
+
+def _coverage_order(match: LexicalMatch) -> tuple[float, int]:
+    return len(match.terms) / match.total_terms, len(match.terms)
 
 
 def _best_cosines(index: VectorIndex, vectors: Vectors | None, seqs: Sequence[int]) -> list[float]:

@@ -23,7 +23,8 @@ def require_id(value: str, field: str, *, allow_slash: bool) -> str:
         raise InvalidInput(
             f"`{field}` has {len(value)} characters; use at most {MAX_ID_CHARS}.", field=field
         )
-    categories = {unicodedata.category(char) for char in value}
+    plain = value.isascii() and value.isprintable()
+    categories = set() if plain else {unicodedata.category(char) for char in value}
     if "Cs" in categories:
         raise InvalidInput(f"`{field}` holds a lone surrogate; pass well-formed text.", field=field)
     if categories & {"Cc", "Zl", "Zp"}:
@@ -47,7 +48,7 @@ def require_text(value: str, field: str, max_chars: int) -> str:
         )
     if "\x00" in value:
         raise InvalidInput(f"`{field}` holds a NUL character; remove it.", field=field)
-    if any("\ud800" <= char <= "\udfff" for char in value):
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
         raise InvalidInput(
             f"`{field}` holds a lone surrogate; decode the source with the right encoding.",
             field=field,
