@@ -66,7 +66,7 @@ def test_switching_to_the_log_waits_for_another_process_that_writes(tmp_path):
         other.execute("commit")
         switching.result(60)
 
-    assert other.pragma("journal_mode") == "wal"
+    assert ours.pragma("journal_mode") == "wal"
     ours.close()
     other.close()
 
