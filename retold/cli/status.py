@@ -34,7 +34,9 @@ def status_lines(state: StoreStatus) -> Iterator[str]:
     yield from labelled(
         "file", f"schema {state.schema_version}, {size(state.files.store)}{wal}{made}"
     )
-    yield from labelled("settings", f"{state.configured}; made with {state.profile or 'a file'}")
+    yield from labelled(
+        "settings", f"{state.configured}; the store was made with {state.profile or 'no profile'}"
+    )
     embedder = state.embedder
     pinned = f", weights sha256 {embedder.sha256}" if embedder.sha256 else ""
     yield from labelled(

@@ -84,14 +84,12 @@ def _breaks_inside(word: str, width: int) -> bool:
 
 def _chopped(text: str, width: int) -> list[str]:
     """Break between characters; a mark stays with the letter before it."""
-    lines, used = [""], 0
+    lines = [""]
     for char in text:
-        size = display_width(char)
-        if used + size > width:
+        # Measured with what stands before it: a selector widens the sign that it follows.
+        if display_width(lines[-1] + char) > width:
             lines.append("")
-            used = 0
         lines[-1] += char
-        used += size
     return [line.strip() for line in lines]
 
 

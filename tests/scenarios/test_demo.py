@@ -242,7 +242,7 @@ def test_numbers_of_a_refusal_are_those_of_the_store(other_kept):
     status = retold("status", "--store", other_kept[1], "--json").document
     text = " ".join(other_kept[0].out.split())
     rows = re.search(r"rows unchanged: (.*?); (\d+) other tables empty", text)
-    filled = dict(part.rsplit(" ", 1) for part in rows[1].split(", "))
+    filled = dict(part.split("=") for part in rows[1].split(", "))
 
     assert filled.keys() < status["tables"].keys()
     assert len(filled) + int(rows[2]) == len(status["tables"])

@@ -93,7 +93,7 @@ def _refused(step: Document) -> Iterator[str]:
     before, after = step["rows_before"], step["rows_after"]
     changed = sorted(name for name in after if after[name] != before.get(name))
     verdict = f"changed in {', '.join(changed)}" if changed else "unchanged"
-    filled = ", ".join(f"{name} {number}" for name, number in after.items() if number)
+    filled = ", ".join(f"{name}={number}" for name, number in after.items() if number)
     empty = sum(1 for number in after.values() if not number)
     yield from _line("rows", f"{verdict}: {filled}; {count(empty, 'other table')} empty")
 
