@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 QUERIES = load_queries("lexical")
 
-BROAD_FILTER_ROWS = 2048
-"""Above this many eligible rows, reading past a few ineligible ones beats binding them all."""
-
 OVERFETCH = 4
+"""A caller of at least every fourth row finds enough among so many times the best rows of all,
+which beats binding all eligible ones."""
 
 
 class RowFilter(Protocol):
@@ -32,12 +31,17 @@ class RowFilter(Protocol):
         """Return how many rows are eligible."""
         ...
 
+    @property
+    def total(self) -> int:
+        """Return how many rows there are, ineligible ones included."""
+        ...
+
     def seqs(self) -> Iterable[int]:
         """Return the eligible integer keys in ascending order."""
         ...
 
-    def contains(self, seq: int) -> bool:
-        """Return whether one row is eligible."""
+    def contains_all(self, seqs: Sequence[int]) -> Iterable[bool]:
+        """Return for each key, in order, whether the row is eligible."""
         ...
 
 
@@ -75,9 +79,10 @@ class LexicalRepository:
             return list(self._all(match, limit))
         if rows.count == 0:
             return []
-        if rows.count >= BROAD_FILTER_ROWS:
+        if rows.count * OVERFETCH >= rows.total:
             best = list(self._all(match, limit * OVERFETCH))
-            kept = [hit for hit in best if rows.contains(hit[0])]
+            eligible = rows.contains_all([hit[0] for hit in best])
+            kept = [hit for hit, is_eligible in zip(best, eligible, strict=True) if is_eligible]
             if len(kept) >= limit or len(best) < limit * OVERFETCH:
                 return kept[:limit]
         return list(self._within(match, rows.seqs(), limit))
