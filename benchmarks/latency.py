@@ -179,12 +179,13 @@ def measure_writes(bench: Bench, count: int, outcome: Outcome) -> None:
     """Time explicit writes with their quotes, a new conversation every 25."""
     calls: list[dict[str, float]] = []
     wall: list[float] = []
-    for number, (text, vector) in enumerate(_fresh(bench, count)):
-        bench.embedder.know([text], [vector])
+    claims = Corpus(1_000, bench.embedder.dims, seed=23).claims(count)
+    bench.embedder.know([claim.text for claim in claims], [claim.vector for claim in claims])
+    for number, claim in enumerate(claims):
         if number % 25 == 0:
             session = bench.retold.session(USER, session_id=f"writes-{number}")
         started = time.perf_counter()
-        result = session.remember(text, evidence=text)
+        result = session.remember(claim.text, evidence=claim.text)
         wall.append((time.perf_counter() - started) * 1000)
         calls.append(dict(result.timings_ms))
     figures = {
@@ -325,12 +326,6 @@ def _search_for(bench: Bench, seconds: float) -> list[float]:
         bench.ask(query)
         wall.append((time.perf_counter() - started) * 1000)
     return wall
-
-
-def _fresh(bench: Bench, count: int) -> Iterator[tuple[str, np.ndarray]]:
-    fresh = Corpus(count, bench.embedder.dims, seed=23)
-    for text, vector in zip(fresh.texts, fresh.vectors, strict=True):
-        yield f"i keep {text}", vector
 
 
 def _require_full(response: SearchResponse) -> None:

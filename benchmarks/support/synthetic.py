@@ -94,7 +94,7 @@ class NoJudge:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Words of a stored sentence and common ones, with a vector near that sentence's."""
+    """A text and its vector."""
 
     text: str
     vector: Vectors
@@ -146,6 +146,15 @@ class Corpus:
             vector = _unit((self.vectors[at] + noise)[None])[0]
             chosen.append(Query(" ".join([*few, shared, *others]), vector))
         return chosen
+
+    def claims(self, count: int) -> list[Query]:
+        """Return short new claims, as a person makes them, with vectors of their own."""
+        lengths = self._random.integers(4, 10, size=count)
+        vectors = _unit(self._random.standard_normal((count, self.vectors.shape[1])))
+        return [
+            Query(" ".join(self._drawn(int(length), beyond=len(_FUNCTION_WORDS))), row)
+            for length, row in zip(lengths, vectors, strict=True)
+        ]
 
     def _sentences(self, count: int) -> Iterator[str]:
         lengths = np.clip(self._random.gamma(6, 3.4, count).astype(int), 8, 40)
