@@ -76,8 +76,11 @@ def _only_names(part: Part, claim: Text, asked: Part) -> bool:
 
 def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     subject = part.subject
-    if asked.subject.kind == "relation" and _another_acts(part, asked):
-        return True
+    if asked.subject.kind == "relation":
+        if _another_acts(part, asked):
+            return True
+        if asked.subject.key in {lexicon.KIN.get(token.word) for token in part.tokens}:
+            return False
     if not subject.is_other or not asked.subject.is_principals:
         return False
     if asked.subject.kind != "principal" and not _has_own(part):

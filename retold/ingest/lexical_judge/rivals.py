@@ -8,6 +8,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import Claim, parse
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
+from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import snowball
 from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.quantities import read_quantities
@@ -45,6 +46,11 @@ def orders_otherwise(quote: Claim, claim: Claim) -> bool:
     return bool(said.worse & claim.content) and not said.better & claim.content
 
 
+def predicate_of(part: Part, grammar: Grammar) -> str:
+    """Return the stem of a clause's own predicate, "" when it has only values."""
+    return next((stem for stem, acts in _values(part, grammar) if acts), "")
+
+
 def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
     """Return the content stems in order, each with whether it is a predicate's own word.
 
@@ -57,7 +63,8 @@ def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
     for position, token in enumerate(part.tokens):
         stem = "" if position in used else stem_of(token, grammar)
         if stem and stem not in COLLECTIVE:
-            out.append((stem, not out and before not in _VALUE_LEADS))
+            acts = not out and before not in _VALUE_LEADS
+            out.append((stem, acts or is_past_form(token)))
         before = token.word
     return tuple(out)
 

@@ -30,10 +30,11 @@ from retold.ingest.lexical_judge.rivals import (
     counts_otherwise,
     fills_slot_otherwise,
     orders_otherwise,
+    predicate_of,
     says_other_value,
 )
 from retold.models.verdict import Label, Verdict
-from retold.text import UNSPACED_SCRIPTS, Script, dominant_script
+from retold.text import UNSPACED_SCRIPTS, Script, dominant_script, unspaced_runs
 
 FLOOR: Final = 0.5
 """Coverage from which the caller accepts a quote; here it only picks the verdict's label."""
@@ -174,7 +175,8 @@ def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Cov
     best, fault = 0, ""
     usable: frozenset[str] = frozenset()
     parts: list[Part] = []
-    denied: set[str] = set()
+    predicate = predicate_of(asked, claim.grammar) if asked.subject.kind == "principal" else ""
+    denied: dict[str, str] = {}
     for part in said.parts:
         covered = part.stems & wanted
         reason = fault_of(part, claim, counterpart_of(part, claim, asked))
@@ -182,10 +184,13 @@ def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Cov
             usable |= covered
             parts.append(part)
         elif reason == "polarity":
-            denied |= {part.predicate} & wanted
+            denied[part.predicate] = reason
+        elif predicate in covered and reason != "question":
+            denied[predicate] = reason
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
-    return _Coverage(usable, best, fault or ("polarity" if denied - usable else ""), tuple(parts))
+    refused = next((r for stem, r in denied.items() if stem in wanted - usable), "")
+    return _Coverage(usable, best, fault or refused, tuple(parts))
 
 
 def _wanted(said: Text, claim: Text) -> frozenset[str]:
@@ -239,7 +244,7 @@ def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | Non
     """
     mine, theirs = collapse_lines(fold(quote)), collapse(fold(claim))
     kept = usable_names(names)
-    scripts = dominant_script(mine), dominant_script(theirs)
+    scripts = _script(mine), _script(theirs)
     if _scripts_differ(*scripts):
         return _across_scripts(mine, theirs)
     if scripts[0] in UNSPACED_SCRIPTS or scripts[1] in UNSPACED_SCRIPTS:
@@ -247,6 +252,16 @@ def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | Non
     else:
         result = _spaced(fold_names(mine, kept), fold_names(theirs, kept))
     return None if result is None else _verdict(*result)
+
+
+def _script(text: str) -> Script:
+    """Return the script of a text; an address or a brand in Latin letters counts as one word."""
+    unspaced_chars = "".join(unspaced_runs(text))
+    words = len(_WORD.findall(text))
+    return dominant_script(unspaced_chars if len(unspaced_chars) > words else text)
+
+
+_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][\w.@+-]*")
 
 
 def collapse_lines(text: str) -> str:

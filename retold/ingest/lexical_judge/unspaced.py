@@ -45,6 +45,7 @@ _LIKING: Final = re.compile(
 _DISLIKING: Final = re.compile("讨厌|討厭|厌恶|厭惡|憎恨|恨|嫌い|嫌う|苦手|เกลียด|รังเกียจ|싫어|미워")
 _PAST: Final = re.compile(
     "以前|曾经|曾經|曾|过去|過去|从前|從前|之前|原来|原來|当年|當年|昔|かつて|以前|元々"
+    "|小时候|小時候|年轻时|年輕時|那时候|那時候|儿时|兒時|子供の頃|学生の頃|幼い頃|ตอนเด็ก|สมัยเด็ก|어릴"
     "|でした|ていた|เคย|เมื่อก่อน|แต่ก่อน|สมัยก่อน|예전|옛날|과거|전에"
 )
 _HYPOTHETICAL: Final = re.compile(
@@ -99,12 +100,12 @@ _JAPANESE_ENDINGS: Final = (
 )
 """Polite and plain forms, case and topic particles: what two ways to say one thing differ in."""
 _CUT: Final = re.compile(
-    "[，。；、！,.;!\n]+|但是|但|因为|因為|所以|除非|或者|けれど|けど|しかし|だから|แต่|เพราะ|ดังนั้น|หรือ|하지만|그래서"
+    r"[，。；、！,;!\n]+|\.(?![A-Za-z0-9])|但是|但|因为|因為|所以|除非|或者|けれど|けど|しかし|だから|แต่|เพราะ|ดังนั้น|หรือ|하지만|그래서"
 )
 _FINAL: Final = re.compile("[了啦呀啊吧哦喔ねよわ]+$|(?:ครับ|ค่ะ|คะ|นะ|จ้ะ)+$")
 """Particles at the end of a clause that only colour it."""
 _SENTENCE: Final = re.compile(r"(?<=[。！？!?\n])")
-_UNIT: Final = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_UNIT: Final = re.compile(r"[a-zA-Z0-9._+-]+@[a-zA-Z0-9.-]+|\d+(?:\.\d+)?|[^\W\d_]+")
 _HAN_DIGITS: Final = {char: n for n, char in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
     "两": 2,
@@ -242,6 +243,10 @@ def _kin_subjects(part: Part) -> frozenset[int]:
     return frozenset(found)
 
 
+def _is_hiragana(unit: str) -> bool:
+    return "\u3041" <= unit[0] <= "\u309f"
+
+
 def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     """Tell whether the clause has another value where the claim has its own.
 
@@ -250,6 +255,8 @@ def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     """
     if mine[:1] != (PRINCIPAL,) and claim[:1] == (PRINCIPAL,):
         mine = (PRINCIPAL, *mine)
+    if mine[-1:] != claim[-1:] and all(_is_hiragana(side[-1]) for side in (mine, claim) if side):
+        mine, claim = mine[:-1], claim[:-1]  # an inflection
     start = 0
     while start < min(len(mine), len(claim)) and mine[start] == claim[start]:
         start += 1
@@ -262,14 +269,36 @@ def _swapped(mine: Sequence[str], claim: Sequence[str]) -> bool:
     if all(unit in _RELATING for unit in claim[start : start + right]):
         return False  # another verb of being somewhere, not another value
     rest = (*mine[start : start + left], *claim[start : start + right])
-    if left == right == 1 and all("\u3041" <= unit <= "\u309f" for unit in rest):
+    if left == right == 1 and all(_is_hiragana(unit) for unit in rest):
         return False  # one Hiragana is an inflection, not a value
     after = claim[len(claim) - end] if end else ""
     if after in _PARTICLES:
         return True
     head = [unit for unit in claim[:start] if unit not in {PRINCIPAL, *_PARTICLES, "的"}]
     japanese = any("\u3041" <= unit[0] <= "\u30ff" for unit in claim)
+    written = not any(_is_hiragana(unit) for unit in rest)
+    if japanese and written and end >= max(left, right):
+        return True
     return bool(head) and (not japanese or end > 0)
+
+
+_COMPARED: Final = (
+    re.compile("比起(?P<worse>[^，。更]+)(?:更|还是|還是)?"),
+    re.compile("(?P<worse>[^、。はが]+)より"),
+)
+
+
+def _prefers_worse(quote: str, claim: str) -> bool:
+    """Tell whether the claim prefers what the quote compares with: "A より B" for "B より A"."""
+    for pattern in _COMPARED:
+        said, wanted = pattern.search(quote), pattern.search(claim)
+        if said is None:
+            continue
+        worse = said["worse"].replace(PRINCIPAL, "")
+        rest = claim if wanted is None else claim.replace(wanted.group(), "")
+        if worse and worse in rest:
+            return True
+    return False
 
 
 def _other_topic(mine: Sequence[str], claim: Sequence[str]) -> bool:
@@ -294,6 +323,8 @@ def _fault(part: Part, claim: Part) -> str:
         return "hypothetical"
     if _signs_differ(part.text, claim.text):
         return "polarity"
+    if _prefers_worse(part.text, claim.text):
+        return "order"
     if _swapped(part.units, claim.units):
         return "slot"
     return ""
