@@ -76,31 +76,27 @@ def contents(store: Store) -> list[str]:
 
 
 def problems(path: Path) -> list[str]:
-    """Return what is wrong with a closed or crashed store; records stand, or none of them does.
+    """Return what is wrong with a closed or crashed store, which is recovered as by any opener.
 
-    Looks at SQLite's own checks, at the records, full-text rows, vectors and events of
-    ``remember``, at the counter and at the chain of events. Recovers the file as any opener does.
+    SQLite's own checks hold; full-text rows are those of the records that were not forgotten, each
+    of which has a vector; an event tells of every record; no record is newer than the counter; the
+    chain of events is whole.
     """
     found = []
     with Store.open(path, create=False) as store, store.read() as tx:
         found += [row[0] for row in tx.run("pragma integrity_check") if row[0] != "ok"]
         found += [f"reference {row}" for row in tx.run("pragma foreign_key_check")]
-        live = {
-            row[0]
-            for row in tx.run(
-                "select seq from records where status in ('provisional', 'confirmed')"
-            )
-        }
+        live = {row[0] for row in tx.run("select seq from records where status <> 'deleted'")}
         if set(tx.lexical.row_keys()) != live:
             found.append("full-text rows are not the live records")
-        if {row[0] for row in tx.run("select seq from embeddings")} != live:
-            found.append("vectors are not the live records")
+        if live - {row[0] for row in tx.run("select seq from embeddings")}:
+            found.append("a live record has no vector")
         newest = tx.one("select coalesce(max(index_version), 0) from records")[0]
         if tx.meta.records_version() < newest:
             found.append("a record is newer than the counter")
         told = {row[0] for row in tx.run("select record_id from event_refs")}
-        if told != {row[0] for row in tx.run("select id from records")}:
-            found.append("events do not explain the records")
+        if {row[0] for row in tx.run("select id from records")} - told:
+            found.append("a record has no event")
         if (broken := tx.events.verify()) is not None:
             found.append(f"the chain of events breaks at {broken}")
     return found + _index_problems(path)
