@@ -9,6 +9,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.clauses import LEAD_IN
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
+from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import Token
 from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
 
@@ -23,7 +24,12 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
     embedded = _embedded_relation(clause)
     if embedded is not None:
         return embedded
-    subject = _acting_on_principal(clause) or _other_person(clause) or read_subject(clause)
+    subject = (
+        _acting_on_principal(clause)
+        or _named_at_length(clause)
+        or _other_person(clause)
+        or read_subject(clause)
+    )
     explicit = subject.kind != "principal" or any(
         word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
     )
@@ -50,6 +56,20 @@ def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
     named = first.surface[:1].isupper() and first.word not in lexicon.FUNCTION_WORDS
     known = first.word in lexicon.NEGATORS or first.word in lexicon.PERSON_VERBS
     return Subject("name", first.word) if named and not known else None
+
+
+def _named_at_length(clause: Sequence[Token]) -> Subject | None:
+    """Return the name in "Nadia from accounting approved it"."""
+    words = [token for token in clause if not token.is_mark]
+    if len(words) <= LEAD_IN or {"i", "we"} & {token.word for token in words}:
+        return None
+    first, second = words[0], words[1]
+    verbs = lexicon.PERSON_VERBS | lexicon.SWITCHING
+    common = first.word in lexicon.FUNCTION_WORDS | verbs | lexicon.ATTRIBUTE_NOUNS
+    if common or not first.surface[:1].isupper() or is_past_form(first):
+        return None
+    acts = any(is_past_form(t) or looks_like_predicate(t.word) for t in words[LEAD_IN:])
+    return Subject("name", first.word) if second.word == "from" and acts else None
 
 
 def _other_person(clause: Sequence[Token]) -> Subject | None:

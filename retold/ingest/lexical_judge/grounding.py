@@ -88,11 +88,19 @@ def proper_names(claim: Text) -> frozenset[str]:
         and claim.tokens[position - 1].word not in SENTENCE_END | {":"}
         and stem_of(token, claim.grammar) not in {"", LIKED}
     }
-    found |= {token.word for token in claim.tokens if "@" in token.word or "." in token.word[1:-1]}
+    found |= {token.word for token in claim.tokens if _is_identifier(token.word)}
     subject = claim.parts[0].subject if claim.parts else Subject("principal")
     if claim.grammar is ENGLISH and subject.kind == "name":
         found |= set(subject.key.split("/")[0].split())
     return frozenset(found)
+
+
+def _is_identifier(word: str) -> bool:
+    """Tell an address, a path or a name with a number in it: "a@b.c", "eu-west-1"."""
+    if not word[0].isalpha():
+        return False
+    numbered = "-" in word and any(char.isdigit() for char in word)
+    return numbered or bool({"@", "."} & {*word[1:-1]})
 
 
 def missing_name(quote: Text, claim: Text) -> bool:

@@ -32,6 +32,7 @@ _FOLDED: Final = str.maketrans(
 _TOKEN: Final = re.compile(
     r"[\w.+-]{1,64}@\w[\w.-]{0,63}\w"
     r"|[^\W\d_]\w*(?:\.\w+)+(?:/[\w.~%-]*\w)+"
+    r"|[^\W\d_]\w*(?:-[^\W\d_]\w*)*-\d\w*(?:-\w+)*"
     r"|\d{4}-\d{1,2}-\d{1,2}"
     r"|\d{1,2}:\d{2}"
     r"|\d+(?:[.,/]\d+)*(?:st|nd|rd|th)\b"

@@ -46,6 +46,27 @@ def orders_otherwise(quote: Claim, claim: Claim) -> bool:
     return bool(said.worse & claim.content) and not said.better & claim.content
 
 
+def mixes_clauses(parts: Sequence[Part], asked: Part, grammar: Grammar) -> bool:
+    """Tell whether the claim's verb has other objects where it stands, its object another verb.
+
+    "The office is on Elm Road, I live on Oak Lane" does not say who lives on Elm Road.
+    """
+    predicate = predicate_of(asked, grammar)
+    objects = asked.stems - {predicate}
+    if not predicate or not objects or asked.subject.kind != "principal":
+        return False
+    acting = [part for part in parts if predicate in part.stems]
+    if not acting or any(part.stems & objects for part in acting):
+        return False
+    others = [part for part in parts if part.stems & objects]
+    busy = all(part.stems - {predicate} for part in acting)
+    return (
+        busy
+        and bool(others)
+        and all(any(token.word in lexicon.AUXILIARIES for token in part.tokens) for part in others)
+    )
+
+
 def predicate_of(part: Part, grammar: Grammar) -> str:
     """Return the stem of a clause's own predicate, "" when it has only values."""
     return next((stem for stem, acts in _values(part, grammar) if acts), "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from retold.ingest.lexical_judge import lexicon, vocabulary
+from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import Token
 
 SubjectKind = Literal["principal", "possession", "relation", "name", "pronoun", "thing"]
@@ -110,10 +111,12 @@ def _named(tokens: Sequence[Token]) -> Subject | None:
             return Subject("name", f"{' '.join(name)}/{owned}")
     if not name or name[0] in lexicon.ATTRIBUTE_NOUNS or name[0] in lexicon.KIN:
         return _kin_noun(tokens)
-    following = tokens[len(name)].word if len(name) < len(tokens) else ""
+    verb = tokens[len(name)] if len(name) < len(tokens) else None
+    following = verb.word if verb is not None else ""
+    acts = looks_like_predicate(following) or (verb is not None and is_past_form(verb))
     plural = len(name) == 1 and (_is_plural(name[0], following) or name[0] in lexicon.INDEFINITE)
     passive = any(token.word == "being" for token in tokens[len(name) + 1 : len(name) + 3])
-    if not plural and not passive and looks_like_predicate(following):
+    if not plural and not passive and acts:
         return Subject("name", " ".join(name))
     return None
 

@@ -29,6 +29,7 @@ from retold.ingest.lexical_judge.rivals import (
     COLLECTIVE,
     counts_otherwise,
     fills_slot_otherwise,
+    mixes_clauses,
     orders_otherwise,
     predicate_of,
     says_other_value,
@@ -89,15 +90,9 @@ def _covered(
     coverage = _cover(said, asked_text, asked, wanted)
     if coverage.fault:
         return 0.0, coverage.fault
-    if counts_otherwise(said, wanted):
-        return 0.0, "number"
-    if _mentions_only(said, coverage.parts, asked):
-        return 0.0, "slot"
-    comparable = said.grammar is asked_text.grammar and coverage.best < len(wanted)
-    if fills_slot_otherwise(said, claim, coverage.parts) or (
-        comparable and says_other_value(said, asked_text, asked)
-    ):
-        return 0.0, "slot"
+    rival = _rival(said, asked_text, asked, claim, coverage)
+    if rival:
+        return 0.0, rival
     share = len(coverage.usable) / len(wanted)
     if share <= FLOOR and _of_things(said, coverage.parts, asked):
         return 0.0, "other-subject"
@@ -121,6 +116,20 @@ def _names_otherwise(said: Text, claim: Text) -> bool:
         or (first.word in lexicon.KIN and second.word in called)
         for first, second in pairwise(said.tokens)
     )
+
+
+def _rival(said: Text, asked_text: Text, asked: Part, claim: Claim, coverage: _Coverage) -> str:
+    """Return the rule by which the quote has another value than the claim, "" when it has none."""
+    if counts_otherwise(said, coverage.wanted):
+        return "number"
+    comparable = said.grammar is asked_text.grammar and coverage.best < len(coverage.wanted)
+    otherwise = (
+        fills_slot_otherwise(said, claim, coverage.parts)
+        or _mentions_only(said, coverage.parts, asked)
+        or mixes_clauses(coverage.parts, asked, said.grammar)
+        or (comparable and says_other_value(said, asked_text, asked))
+    )
+    return "slot" if otherwise else ""
 
 
 _COPULAS: Final = lexicon.BE | frozenset("become becomes became becoming".split())
@@ -162,8 +171,13 @@ def _of_things(said: Text, parts: Sequence[Part], asked: Part) -> bool:
 
 
 class _Coverage(NamedTuple):
-    """What usable clauses cover, the most that one clause covers, why that one is unusable."""
+    """How far a quote covers a claim.
 
+    ``usable`` is what the usable clauses ``parts`` cover of the ``wanted`` stems, ``best`` the most
+    that any one clause covers, ``fault`` the rule that refuses that clause, "" when none does.
+    """
+
+    wanted: frozenset[str]
     usable: frozenset[str]
     best: int
     fault: str
@@ -190,7 +204,7 @@ def _cover(said: Text, claim: Text, asked: Part, wanted: frozenset[str]) -> _Cov
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
     refused = next((r for stem, r in denied.items() if stem in wanted - usable), "")
-    return _Coverage(usable, best, fault or refused, tuple(parts))
+    return _Coverage(wanted, usable, best, fault or refused, tuple(parts))
 
 
 def _wanted(said: Text, claim: Text) -> frozenset[str]:

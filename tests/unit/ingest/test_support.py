@@ -159,6 +159,7 @@ FAIL = {
         ("Write to me at lena@example.org.", "The user's address is lena@example.com"),
         ("This is Karl's laptop.", "The user's name is Karl"),
         ("My cat is called Pixel.", "The user's cat is called Vector"),
+        ("We deploy to eu-west-1.", "The team deploys to us-east-1"),
         ("It is at github.com/acme/rocket.", "It is at github.com/acme/racket"),
     ],
     "question": [
@@ -181,6 +182,7 @@ FAIL = {
         ("It's my wife who is allergic to eggs.", "The user is allergic to eggs"),
         ("The man next door plays the drums.", "The user plays the drums"),
         ("The client wants the logo in green.", "The user wants the logo in green"),
+        ("Nadia from sales approved it.", "The user approved it"),
         ("Priya and Sam have met for four years.", "The user has met Sam for four years"),
         ("I'm learning Dutch because my wife is from Ghent.", "The user's wife is learning Dutch"),
         ("Oslo is beautiful.", "The user lives in Oslo"),
@@ -250,6 +252,7 @@ FAIL = {
         ("I love Lyon, but I teach in Nice.", "The user teaches in Lyon"),
         ("Call me Max.", "The user lives with Max"),
         ("I met Erik at work yesterday.", "The user's name is Erik"),
+        ("My office is on Elm Road, I live on Oak Lane.", "The user lives on Elm Road"),
         ("I see a dentist at St. Olav.", "The user is a dentist"),
         ("I drink tea at home and juice at work.", "The user drinks juice at home"),
     ],
