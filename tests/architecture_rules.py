@@ -108,7 +108,8 @@ SQL = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 TRANSACTION_CONTROL = re.compile(
-    r"(begin( immediate| exclusive)?|commit|rollback( to \w+)?|savepoint \w+|release \w+)", re.IGNORECASE
+    r"(begin( immediate| exclusive)?|commit|rollback( to \w+)?|savepoint \w+|release \w+)",
+    re.IGNORECASE,
 )
 PLACEHOLDERS = re.compile(r"\s*\(?\s*[?]\s*,?\s*\)?\s*|:\w+\s*,")
 EXECUTORS = ("execute", "executemany")
