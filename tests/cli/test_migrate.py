@@ -1,7 +1,7 @@
 import pytest
 
 from retold.store import Store
-from tests.cli_support import retold
+from tests.cli_support import refusal, retold
 from tests.migration import version_1_file
 
 
@@ -24,6 +24,17 @@ def test_migrate_lists_records_without_a_subject_and_leaves_with_2(old):
     )
     assert retold("migrate", "--store", old).code == 2
     assert [path.name for path in old.parent.iterdir()] == [old.name]
+
+
+def test_unresolved_records_stop_a_search_but_not_status(old):
+    retold("migrate", "--store", old)
+    status = retold("status", "--store", old)
+    who = ("--agent", "a", "--user", "ana", "--profile", "offline")
+    line = refusal(retold("search", "--store", old, *who, "tea"))
+
+    assert status.code == 0
+    assert "4 records without a subject: run `retold migrate`" in status.out
+    assert "run `retold migrate`" in line
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,16 @@
 import json
 import re
 import signal
+import subprocess
+import sys
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 import yaml
 from wcwidth import wcswidth
 
-from retold.cli.demo.lines import demo_lines
+from retold.cli.demo.lines import broken_promises, demo_lines
 from tests.cli_support import refusal, retold
 from tests.network_guard import outside_guard
 
@@ -76,9 +79,6 @@ def test_demo_opens_no_socket_in_any_of_its_processes(kept, document, other_kept
 
 def test_demo_blocks_sockets_by_itself_in_a_process_of_its_own():
     """Without the addaudithook line of offline.py the socket opens."""
-    import subprocess
-    import sys
-
     program = (
         "import socket\nfrom retold.cli.demo.offline import refuse_sockets\n"
         "refuse_sockets()\nsocket.socket()\n"
@@ -169,6 +169,20 @@ def test_demo_finds_every_acknowledged_write_of_a_killed_process(document, kept)
     assert (crash["found"], crash["missing"]) == (crash["acknowledged"], [])
     # The kill may fall between a commit and its acknowledgement.
     assert status["records"]["episodic"]["confirmed"] - acknowledged in (0, 1)
+
+
+def test_demo_would_report_a_broken_promise(document):
+    """These three make the exit code 6."""
+    broken = deepcopy(document)
+    (refused,), (crash,), (stranger,) = (steps(broken, k) for k in ("refused", "crash", "stranger"))
+    refused["rows_after"]["records"] += 1
+    crash["missing"].append("an id")
+    stranger["answer"]["found"].append({"id": stranger["asked"]})
+
+    assert broken_promises(document) == []
+    assert len(broken_promises(broken)) == 3
+    assert any("changed in records" in line for line in demo_lines(broken))
+    assert any("another answer" in line for line in demo_lines(broken))
 
 
 # --- another conversation -------------------------------------------------------------
