@@ -130,11 +130,7 @@ class Store:
         self._closed = True
         if os.getpid() != self._pid:
             return
-        with suppress(queue.Empty):
-            while True:
-                reader = self._idle_readers.get_nowait()
-                if reader is not None:
-                    opening.close(reader)
+        self._close_idle_readers()
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
                 connection: apsw.Connection | None = getattr(self, name)
@@ -151,6 +147,8 @@ class Store:
         except queue.Empty:
             raise StoreBusy(f"all {MAX_READERS} readers are in use; try again") from None
         try:
+            # Looked at again: the store may have been closed while waiting for a reader.
+            self._require_usable()
             with translated(self.path):
                 if reader is None:
                     reader = opening.open_reader(
@@ -264,6 +262,18 @@ class Store:
             raise StoreUnavailable(
                 f"{self.path} was opened before a fork; open it again in this process"
             )
+
+    def _close_idle_readers(self) -> None:
+        taken = 0
+        with suppress(queue.Empty):
+            while True:
+                reader = self._idle_readers.get_nowait()
+                taken += 1
+                if reader is not None:
+                    opening.close(reader)
+        # Nobody who waits for a reader is to wait in vain: the store says that it is closed.
+        for _ in range(taken):
+            self._idle_readers.put(None)
 
     def _return_reader(self, reader: apsw.Connection | None) -> None:
         reader = _reusable(reader)

@@ -326,6 +326,23 @@ def test_close_leaves_a_read_that_is_going_on_whole(store):
     assert problems(store.path) == []
 
 
+def test_close_sends_away_who_waits_for_a_reader(store, monkeypatch):
+    """Without the second look in Store.read it would read on a connection of a closed store."""
+    waits, get = threading.Event(), store._idle_readers.get
+    open_reads = [store.read() for _ in range(MAX_READERS)]
+    for each in open_reads:
+        each.__enter__()
+    monkeypatch.setattr(store._idle_readers, "get", lambda **how: (waits.set(), get(**how))[1])
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(contents, store)
+        assert waits.wait(30)
+        store.close()
+        for each in open_reads:
+            each.__exit__(None, None, None)
+        with pytest.raises(StoreUnavailable, match="closed"):
+            waiting.result(60)
+
+
 def test_close_inside_a_write_is_refused(store):
     """Without the check of the writing thread this would wait for its own lock."""
     with store.write_log(100), pytest.raises(StoreError, match="inside a write"):
