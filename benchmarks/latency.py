@@ -203,11 +203,11 @@ def measure_writes(bench: Bench, count: int, outcome: Outcome) -> None:
     outcome.limit("write p50 ms", spread(wall)["p50"], WRITE_MS)
 
 
-def measure_beside_writers(bench: Bench, writers: int, outcome: Outcome) -> None:
+def measure_beside_writers(bench: Bench, writers: int, seconds: float, outcome: Outcome) -> None:
     """Compare searches while other processes write with searches while nobody does."""
-    alone = _search_for(bench, 3.0)
+    alone = _search_for(bench, seconds)
     with _writing(bench, writers) as processes:
-        together = _search_for(bench, 6.0)
+        together = _search_for(bench, seconds)
         written = _stop(processes)
     figures = {
         "shape": bench.shape,
@@ -320,7 +320,7 @@ def _stop(processes: Sequence[subprocess.Popen[str]]) -> list[dict[str, float]]:
 def _search_for(bench: Bench, seconds: float) -> list[float]:
     end = time.perf_counter() + seconds
     wall: list[float] = []
-    while time.perf_counter() < end or len(wall) < 100:
+    while time.perf_counter() < end or len(wall) < 20:
         query = bench.queries[len(wall) % len(bench.queries)]
         started = time.perf_counter()
         bench.ask(query)
@@ -398,7 +398,7 @@ def _measure(bench: Bench, folder: Path, options: argparse.Namespace, outcome: O
     for query in bench.queries[:5]:
         bench.ask(query)
     if options.writers:
-        measure_beside_writers(bench, options.writers, outcome)
+        measure_beside_writers(bench, options.writers, options.seconds, outcome)
         return
     store, config = bench.retold.store, bench.retold.runtime.config
     literal = LiteralMethod(store, folder / "literal.sqlite", config)
@@ -421,6 +421,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--writes", type=int, default=200, help="explicit writes, 0 for none (200)")
     parser.add_argument("--embed-ms", type=float, default=0.0, help="sleep for a model's pass")
     parser.add_argument("--writers", type=int, default=0, help="processes that write meanwhile")
+    parser.add_argument("--seconds", type=float, default=6.0, help="searching with --writers (6)")
     parser.add_argument("--cold", action="store_true", help="time `retold search` instead")
     parser.add_argument("--stores", type=Path, help="folder that keeps the stores for another run")
     parser.add_argument("--cache", type=Path, default=default_cache(), help="vectors, for --cold")

@@ -1,0 +1,130 @@
+"""Each benchmark starts, measures a tiny input and prints what its readers rely on.
+
+No figure is judged here; the programs' own ``--check`` does that, by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime", reason="the retrieval benchmark embeds with the packaged model")
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+STAGES = ["lexical", "dense", "fused", "freshness", "gate"]
+
+
+def run(program, *options, cwd):
+    """Run a benchmark in an empty folder, as a reader would, and return what it printed."""
+    command = [sys.executable, str(BENCHMARKS / program), *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd)
+
+
+def case(name, turns, question, **more):
+    return {
+        "id": name,
+        "turns": [
+            {"id": f"t{at}", "session": f"s{at}", "time": time, "speaker": "Ana", "text": text}
+            for at, (time, text) in enumerate(turns)
+        ],
+        "questions": [{"id": "q", "category": "one", **question}],
+        **more,
+    }
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A file of three cases: dated turns, turns that are not visible yet, gold sessions."""
+    turns = [
+        ("1:56 pm on 8 May, 2023", "Ana: I adopted a tortoise called Pixel."),
+        ("1:56 pm on 9 May, 2023", "Ana: The bakery downstairs closed."),
+        ("1:56 pm on 10 May, 2023", "Ana: We painted the kitchen green."),
+    ]
+    days = [(f"2025-12-{at + 15} (Monday)", text) for at, (_, text) in enumerate(turns)]
+    asked = {"text": "What is the tortoise called?", "time": "9:55 am on 22 October, 2023"}
+    later = {"text": "What is the tortoise called?", "time": "2025-12-28 (Sunday)", "visible": 2}
+    cases = [
+        case("dated", turns, {**asked, "gold": ["t0"]}),
+        case("early", days, {**later, "gold": ["t0"]}),
+        case("sessions", days, {**later, "gold": [], "gold_sessions": ["s0"]}),
+        case("timeless", [("", text) for _, text in turns], {**asked, "time": "", "gold": ["t0"]}),
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in cases), encoding="utf-8")
+    return path
+
+
+def test_retrieval_measures_every_stage_of_every_case(data, tmp_path):
+    done = run("retrieval.py", "--data", data, "--cache", tmp_path / "c", "--json", cwd=tmp_path)
+
+    measured = json.loads(done.stdout)
+    assert list(measured) == STAGES
+    for stage in STAGES:
+        assert measured[stage]["questions"] == 4
+        assert measured[stage]["recall@1"] == measured[stage]["mrr"] == 1.0
+        assert measured[stage]["one recall@100 low"] == 1.0
+    assert "apsw" in done.stderr
+
+
+def test_retrieval_prints_tables_without_a_path_of_this_machine(data, tmp_path):
+    done = run(
+        "retrieval.py", "--data", data, "--cache", tmp_path / "c", "--limit", 1, cwd=tmp_path
+    )
+
+    assert "recall@10" in done.stdout
+    assert "cores" in done.stdout
+    assert str(tmp_path) not in done.stdout + done.stderr
+
+
+def test_retrieval_says_that_its_data_is_absent(tmp_path):
+    done = run("retrieval.py", "--data", tmp_path / "nothing.jsonl", cwd=tmp_path)
+
+    assert done.stdout == ""
+    assert "nothing.jsonl is absent" in done.stderr
+
+
+def test_latency_returns_the_ids_of_the_literal_method_in_both_shapes(tmp_path):
+    options = ["--records", 300, "--dims", 16, "--queries", 12, "--writes", 5, "--json"]
+    done = run("latency.py", *options, cwd=tmp_path)
+
+    document = json.loads(done.stdout)
+    searches = [one["search"] for one in document["figures"] if "search" in one]
+    assert [one["shape"] for one in searches] == ["one", "shared"]
+    assert searches[0]["results_per_query"] > 0
+    assert {"filter", "dense", "lexical", "total"} <= set(searches[0]["literal_ms"])
+    assert str(tmp_path) not in done.stdout
+
+
+def test_latency_sees_a_cold_search_and_then_a_warm_one(tmp_path):
+    """LLD 17.5, `warm`: 0 for the first call and 1 afterwards."""
+    options = ["--records", 60, "--shape", "one", "--dims", 16, "--queries", 4, "--embed-ms", 1]
+    done = run("latency.py", *options, "--json", cwd=tmp_path)
+
+    (figures,) = json.loads(done.stdout)["figures"]
+    assert figures["with_embedding"]["warm"] == [0, 1]
+
+
+def test_latency_writes_from_two_processes_while_it_searches(tmp_path):
+    options = ["--records", 60, "--shape", "one", "--dims", 16, "--queries", 4, "--writers", 2]
+    done = run("latency.py", *options, "--seconds", 0.2, "--json", cwd=tmp_path)
+
+    (figures,) = json.loads(done.stdout)["figures"]
+    assert figures["writers"]["transactions_a_second"] > 0
+
+
+def test_mutants_find_every_text_they_change(tmp_path):
+    done = run("mutants.py", "--dry-run", cwd=tmp_path)
+
+    assert "every text found once" in done.stdout
+
+
+def test_mutants_see_one_check_go(tmp_path):
+    done = run("mutants.py", "--only", "status", "--skip-unchanged", "--json", cwd=tmp_path)
+
+    document = json.loads(done.stdout)
+    assert [one["name"] for one in document["mutants"]] == ["status"]
+    assert document["survived"] == []
