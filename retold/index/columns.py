@@ -128,6 +128,19 @@ class Eligible:
             self._seqs = chosen
         return self._seqs
 
+    def narrowed(self, seqs: Sequence[int] | Seqs) -> Eligible:
+        """Return the eligible rows of those records; a key may be given more than once."""
+        wanted = np.unique(np.asarray(seqs, dtype=np.int64))
+        if self._sorted:
+            known = self.seqs()
+            at = np.searchsorted(known, wanted)
+            at = at[at < len(known)]
+            rows = self.rows()[at[known[at] == wanted[: len(at)]]]
+        else:
+            rows = self.rows()
+            rows = rows[np.isin(self._seq_column[rows], wanted)]
+        return Eligible(self.columns, self._seq_column, in_order=self._sorted, rows=rows)
+
     def contains(self, seq: int) -> bool:
         """Return whether the record is eligible."""
         return bool(self.contains_all([seq])[0])

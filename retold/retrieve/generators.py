@@ -9,7 +9,7 @@ import numpy as np
 
 from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
-from retold.models import LexicalMatch
+from retold.models import LexicalMatch, LinkRole
 from retold.protocols import Vectors
 from retold.retrieve.dedup import Cosines
 from retold.retrieve.fusion import ScoredList
@@ -21,6 +21,9 @@ from retold.retrieve.terms import (
     term_coverage,
 )
 from retold.store import Transaction
+from retold.store.candidates import CandidateRepository
+
+_ROLES: tuple[LinkRole, ...] = ("about", "mentions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +119,17 @@ def entity_search(
     Records about one come before those that mention it, then the nearer to a query, then the
     newer. The limit applies after eligibility. Without vectors nearness is not looked at.
     """
-    links = tx.entities.record_seqs_of(entity_ids) if entity_ids else []
-    if not links:
-        return EntityHits(ScoredList("entity"), {})
-    mask = eligible.contains_all([seq for seq, _, _ in links]).tolist()
-    links = [link for link, is_eligible in zip(links, mask, strict=True) if is_eligible]
-    cosines = _best_cosines(index, vectors, [seq for seq, _, _ in links])
-    order = sorted(
-        range(len(links)), key=lambda i: (links[i][2] != "about", -cosines[i], -links[i][0])
-    )
+    linked = CandidateRepository(tx).linked(entity_ids) if entity_ids else {}
     entity_of: dict[int, str] = {}
-    for place in order:
-        entity_of.setdefault(links[place][0], links[place][1])
-        if len(entity_of) == limit:
-            break
+    for role in _ROLES:
+        groups = {entity: seqs for (entity, of_role), seqs in linked.items() if of_role == role}
+        if not groups or len(entity_of) >= limit:
+            continue
+        keys = np.concatenate(list(groups.values()))
+        mine = eligible.narrowed(keys)
+        for seq in _nearest(index, vectors, mine, limit):
+            if seq not in entity_of and len(entity_of) < limit:
+                entity_of[seq] = next(entity for entity, seqs in groups.items() if seq in seqs)
     return EntityHits(ScoredList("entity", tuple((seq, 0.0) for seq in entity_of)), entity_of)
 
 
@@ -152,13 +152,17 @@ def _coverage_order(match: LexicalMatch) -> tuple[float, int]:
     return len(match.terms) / match.total_terms, len(match.terms)
 
 
-def _best_cosines(index: VectorIndex, vectors: Vectors | None, seqs: Sequence[int]) -> list[float]:
-    """Return each record's best cosine over the queries; -1 where there is no vector."""
-    if vectors is None or not seqs:
-        return [-1.0] * len(seqs)
-    scores = np.stack([index.cosines_to(vector, seqs) for vector in vectors])
-    best: list[float] = np.nan_to_num(scores, nan=-1.0).max(axis=0).tolist()
-    return best
+def _nearest(index: VectorIndex, vectors: Vectors | None, rows: Eligible, limit: int) -> list[int]:
+    """Return up to ``limit`` records, the nearest to a query first, equally near ones newest first.
+
+    Those without a vector come last.
+    """
+    hits = [] if vectors is None else index.search_many(vectors, rows, limit)
+    near = [seq for seq, _ in sorted(hits, key=lambda hit: (-hit[1], -hit[0]))]
+    if len(near) < min(limit, rows.count):
+        known = set(near)
+        near += [seq for seq in rows.seqs()[::-1].tolist() if seq not in known]
+    return near[:limit]
 
 
 def pairwise_cosines(index: VectorIndex, seqs: Sequence[int]) -> Cosines:

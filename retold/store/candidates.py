@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
+import numpy as np
+import numpy.typing as npt
 
-from retold.models import MemoryType, RecordStatus, SourceKind
+from retold.models import LinkRole, MemoryType, RecordStatus, SourceKind
 from retold.store.codec import to_json
 from retold.store.queries import load_queries
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from retold.store.transaction import Transaction
 
 QUERIES = load_queries("candidates")
+
+Keys = npt.NDArray[np.int64]
 
 
 class CandidateRow(NamedTuple):
@@ -50,6 +54,17 @@ class CandidateRepository:
             return {}
         rows = self._tx.run(QUERIES["rows"], {"seqs": apsw.carray(wanted)})
         return {row[0]: CandidateRow._make(row) for row in rows}
+
+    def linked(self, entity_ids: Iterable[str]) -> dict[tuple[str, LinkRole], Keys]:
+        """Return the keys of the records linked to each entity, by (entity id, role).
+
+        A user may be the subject of every record of a store, so the keys come as one text.
+        """
+        bindings = {"ids": to_json(list(entity_ids))}
+        return {
+            (entity_id, role): np.fromstring(seqs, dtype=np.int64, sep=" ")
+            for entity_id, role, seqs in self._tx.run(QUERIES["linked"], bindings)
+        }
 
     def readable_records(
         self, record_ids: Iterable[str], scope_codes: Iterable[int]

@@ -12,6 +12,15 @@ from carray(:seqs) as wanted
 join records as r on r.seq = wanted.value
 left join entities as subject_entity on subject_entity.seq = r.subject_entity_seq;
 
+-- name: linked
+-- The records linked to some entities: one text of keys per entity and role.
+select e.id, link.role, group_concat(link.record_seq, ' ')
+from json_each(:ids) as wanted
+join entities as e on e.id = wanted.value
+join record_entities as link on link.entity_seq = e.seq
+group by e.seq, link.role
+order by e.seq;
+
 -- name: readable_records
 -- Those of some public ids that belong to readable scopes; unknown and foreign ids are alike.
 select r.id, r.seq

@@ -240,3 +240,21 @@ def test_select_numbers_records_again_and_drops_unknown_ones():
 
     assert isinstance(found, Eligible)
     assert found.seqs().tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3, 4), (3, 1, 4, 2)], ids=["in order", "out of order"])
+@pytest.mark.parametrize("strangers", [0, 100], ids=["broad", "narrow"])
+def test_narrowed_keeps_only_eligible_rows_of_the_keys(order, strangers):
+    mine = {1, 2, 4}
+    columns = columns_of(
+        *[(seq, 1 if seq in mine else 2, flags(), NEVER_US, 0) for seq in order],
+        *crowd(strangers),
+    )
+    eligible = columns.eligible([1], now_us=NOW)
+
+    narrowed = eligible.narrowed([4, 3, 2, 2, 5_000_000])
+
+    assert narrowed.seqs().tolist() == [2, 4]
+    assert columns.seqs()[narrowed.rows()].tolist() == [seq for seq in order if seq in (2, 4)]
+    assert eligible.narrowed([]).count == 0
+    assert columns.eligible([7], now_us=NOW).narrowed([1]).count == 0
