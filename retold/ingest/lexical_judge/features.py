@@ -192,13 +192,9 @@ def _opens_clause(tokens: Sequence[Token], position: int) -> bool:
     )
 
 
-def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
-    quantities = read_quantities(tokens)
-    content = frozenset(
-        token.stem
-        for position, token in enumerate(tokens)
-        if is_content(token) and position not in quantities.used
-    )
+def _clause(
+    tokens: Sequence[Token], quantities: Quantities, inherited: frozenset[str] = frozenset()
+) -> Clause:
     stems = [
         token.stem if is_content(token) and position not in quantities.used else ""
         for position, token in enumerate(tokens)
@@ -211,7 +207,7 @@ def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
         if left and right and not token.word.endswith(("ed", "ing", "ly"))
     )
     return Clause(
-        content | inherited,
+        frozenset(stems) - {""} | inherited,
         is_negated(tokens),
         attitude_of(tokens),
         compounds,
@@ -221,15 +217,19 @@ def _clause(tokens: Sequence[Token], inherited: frozenset[str]) -> Clause:
     )
 
 
-def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
+def _clauses(tokens: tuple[Token, ...], quantities: Quantities) -> tuple[Clause, ...]:
+    """Return the clauses of a claim; a later one without subject inherits that of the first."""
     out: list[Clause] = []
     subject: frozenset[str] = frozenset()
     for part in split_clauses(tokens):
+        if len(part) == len(tokens):
+            return (_clause(tokens, quantities),)
         opens_with_verb = part[0].word in lexicon.AUXILIARIES or part[0].word in lexicon.NEGATORS
-        out.append(_clause(part, subject if out and opens_with_verb else frozenset()))
+        inherited = subject if out and opens_with_verb else frozenset()
+        out.append(_clause(part, read_quantities(part), inherited))
         if not out[1:]:
             subject = frozenset(t.stem for t in _before_verb(part) if is_content(t))
-    return tuple(out) or (_clause((), frozenset()),)
+    return tuple(out) or (_clause((), quantities),)
 
 
 def _before_verb(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -251,7 +251,7 @@ def parse(text: str) -> Claim:
         for position, token in enumerate(kept)
         if position not in quantities.used and is_content(token)
     ]
-    clauses = _clauses(kept)
+    clauses = _clauses(kept, quantities)
     return Claim(
         text=folded,
         tokens=kept,

@@ -350,9 +350,11 @@ SCHEDULED: Final = _words(
 OPPOSITE_DIRECTIONS: Final = tuple(
     (left, right)
     for line in (
-        "in out|into out|inside outside|in outside|on off|onto off|in off|up down|over under",
-        "above below|before after|with without|toward away|towards away|at away|since until",
-        "to from|to out|for against|through around|front behind|near far",
+        "to from|to out|into out|in out|in off|at away|toward away|towards away",
+        "onto off|on off|inside outside|in outside|near far|front behind|through around",
+        "above below|over under|up down",
+        "before after|since until",
+        "with without|for against",
     )
     for left, right in (pair.split() for pair in line.split("|"))
 )
@@ -362,11 +364,11 @@ SOME: Final = _words("some few several many most certain")
 QUANTITY_CLASSES: Final = tuple(
     _words(line)
     for line in (
-        "all every each always both",
-        "some few several sometimes occasionally",
-        "most many often usually mostly",
-        "no none never",
-        "only just",
+        "never none no nobody nothing",
+        "occasionally sometimes several few some certain",
+        "mostly usually often many most majority",
+        "always both each every all",
+        "only just solely exclusively",
     )
 )
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import snowballstemmer
 
-from retold.ingest.lexical_judge import lexicon, vocabulary
+from retold.ingest.lexical_judge import vocabulary
 
 MAX_CHARS: Final = 4_000
 """Characters of a text that are read; a claim is one sentence, a quote one turn."""
@@ -45,6 +45,7 @@ _ABBREVIATED: Final = re.compile(
     r"\b(Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|Rev|Hon|Gen|Capt|Mt|Ft|Ave|Inc|Ltd|Co|vs|approx|etc)\."
 )
 """Abbreviations whose full stop ends no sentence."""
+_MARKS: Final = frozenset(".!?,;:。！？，；、\n")
 _AFTER_IS: Final = frozenset({"a", "an", "the", "not", "been", "already"})
 _IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
 _IRREGULAR_NOT: Final = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
@@ -69,7 +70,7 @@ class Token(NamedTuple):
     @property
     def is_mark(self) -> bool:
         """Tell whether this is punctuation."""
-        return not self.word[0].isalnum() and self.word not in lexicon.UNITS
+        return self.word in _MARKS
 
     @property
     def is_number(self) -> bool:

@@ -5,95 +5,99 @@ from __future__ import annotations
 from typing import Final
 
 SYNONYM_GROUPS: Final = (
-    "concise brief short succinct terse",
-    "detailed verbose thorough",
-    "reply response answer",
-    "car automobile",
-    "kid child",
-    "begin start commence",
-    "buy purchase",
-    "photo picture photograph image",
-    "bike bicycle",
-    "movie film",
-    "phone telephone",
-    "email mail",
-    "quick fast rapid",
-    "quickly fast rapidly",
-    "big large",
-    "couch sofa",
-    "happy glad",
-    "shut close",
-    "programmer developer coder",
-    "favourite favorite",
-    "colour color",
+    # people
+    "man male guy",
+    "woman female lady",
+    "child kid",
     "mother mom mum",
     "father dad",
-    "physician doctor",
-    "boat ship",
-    "rock stone",
-    "speak talk",
-    "jump leap",
-    "cut slice",
-    "fight battle",
-    "look watch",
-    "weekly week",
-    "daily day",
-    "monthly month",
-    "yearly year annually annual",
-    "organise organize",
-    "live reside dwell",
-    "job profession occupation",
-    "call name",
-    "motorcycle motorbike",
     "someone somebody",
-    "lady woman",
-    "guy man",
-    "male man",
-    "female woman",
-    "peanut groundnut",
-    "stop quit cease discontinue",
-    "allergic allergy",
-    "diabetic diabetes",
-    "asthmatic asthma",
-    "epileptic epilepsy",
-    "intolerant intolerance",
-    "dyslexic dyslexia",
-    "arthritic arthritis",
-    "pregnant pregnancy",
-    "depressed depression",
-    "anxious anxiety",
-    "obese obesity",
+    "doctor physician",
+    "developer programmer coder",
+    # things
+    "automobile car",
+    "bicycle bike",
+    "motorbike motorcycle",
+    "ship boat",
+    "sofa couch",
+    "film movie",
+    "telephone phone",
+    "stone rock",
+    "image picture photo photograph",
+    "profession occupation job",
+    "answer reply response",
+    "groundnut peanut",
+    # doing
+    "commence start begin",
+    "cease stop quit discontinue",
+    "purchase buy",
+    "close shut",
+    "dwell reside live",
+    "talk speak",
+    "watch look",
+    "slice cut",
+    "leap jump",
+    "battle fight",
+    "organise organize",
+    # being
+    "large big",
+    "quick fast rapid",
+    "glad happy",
+    "brief concise short succinct terse",
+    "thorough detailed verbose",
+    "favorite favourite",
+    "color colour",
+    # how, how often
+    "quickly fast rapidly",
+    "day daily",
+    "week weekly",
+    "month monthly",
+    "year yearly annual annually",
+    # having a condition
+    "allergy allergic",
+    "intolerance intolerant",
+    "diabetes diabetic",
+    "asthma asthmatic",
+    "epilepsy epileptic",
+    "dyslexia dyslexic",
+    "arthritis arthritic",
+    "pregnancy pregnant",
+    "depression depressed",
+    "anxiety anxious",
+    "obesity obese",
 )
 """Words that may replace one another in a short claim without changing it."""
 
-ANTONYMS: Final = tuple(
-    pair.split()
-    for line in (
-        "concise detailed|concise long|dark light|metric imperial|remote office|remote site",
-        "morning night|morning evening|early late|hot cold|warm cold|warm cool|big small",
-        "tall short|high low|fast slow|public private|buy sell|start stop",
-        "enable disable|more less|most least",
-        "formal informal|formal casual|left right|always never|cheap expensive|open closed",
-        "inside outside|indoors outdoors|indoor outdoor|empty full|old new|young old|awake asleep",
-        "dry wet|clean dirty|rich poor|easy hard|easy difficult|simple complex|loud quiet",
-        "noisy quiet|happy sad|true false|alive dead|accept reject|approve reject",
-        "increase decrease|rise fall|up down|win lose|arrive depart|import export",
-        "vegetarian carnivore|introvert extrovert|introverted extroverted|fulltime parttime",
-        "alone together|employed unemployed|pass fail|allow forbid|safe dangerous|strong weak",
-        "soft hard|thick thin|wide narrow|near far|push pull|sweet savoury|sweet savory|sweet sour",
-        "lefthanded righthanded|optimistic pessimistic|active inactive|onsite remote",
-        "window aisle|upper lower|synchronous asynchronous|sync async|online offline",
-        "beginner expert|junior senior|improve worsen|gain lose|summer winter|day night",
-        "first last|light heavy|smoker nonsmoker|single married",
-        "hot iced|salty sweet|spicy mild|urban rural|domestic foreign|lend borrow|odd even",
-        "visible hidden|automatic manual|digital analog|digital analogue|temporary permanent",
-        "optional required|possible impossible|healthy sick|healthy ill|plural singular",
-        "lowercase uppercase|ascending descending|horizontal vertical|internal external",
-        "minimum maximum|own rent|own lease|positive negative|lenient strict|polite rude",
-        "verbose terse",
-    )
-    for pair in line.split("|")
-)
+_OPPOSITES: Final = {
+    "size": "big small|tall short|wide narrow|thick thin|deep shallow|heavy light|high low",
+    "touch": "hot cold|hot iced|warm cool|warm cold|wet dry|soft hard|smooth rough",
+    "sight": "dark light|bright dim|visible hidden",
+    "hearing": "loud quiet|noisy quiet|noisy silent",
+    "taste": "sweet sour|sweet savoury|sweet savory|sweet salty|spicy mild",
+    "effort": "fast slow|easy hard|easy difficult|simple complex|simple complicated",
+    "time": "early late|morning evening|morning night|day night|summer winter|old new|young old"
+    "|first last|temporary permanent",
+    "quantity": "more less|most least|full empty|maximum minimum|increase decrease|rise fall"
+    "|odd even|singular plural",
+    "worth": "cheap expensive|rich poor|strong weak|safe dangerous|healthy sick|healthy ill"
+    "|clean dirty|true false|positive negative|possible impossible",
+    "character": "happy sad|optimistic pessimistic|introvert extrovert|introverted extroverted"
+    "|shy outgoing|polite rude|lenient strict|patient impatient|beginner expert|junior senior"
+    "|lefthanded righthanded|vegetarian carnivore|smoker nonsmoker",
+    "state": "open closed|awake asleep|alive dead|active inactive|online offline"
+    "|employed unemployed|alone together|married single|own rent|own lease",
+    "deed": "buy sell|lend borrow|push pull|win lose|gain lose|accept reject|approve reject"
+    "|allow forbid|pass fail|arrive depart|start stop|enable disable|import export"
+    "|improve worsen",
+    "style": "formal informal|formal casual|concise detailed|concise long|terse verbose"
+    "|uppercase lowercase|ascending descending|metric imperial|optional required",
+    "work": "remote onsite|remote office|fulltime parttime|manual automatic|digital analog"
+    "|digital analogue|synchronous asynchronous|sync async|public private|internal external",
+    "place": "left right|inside outside|indoor outdoor|indoors outdoors|near far|upper lower"
+    "|up down|urban rural|domestic foreign|window aisle|horizontal vertical",
+}
+ANTONYMS: Final = tuple(pair.split() for line in _OPPOSITES.values() for pair in line.split("|"))
+"""Pairs of opposite words, gathered by what they describe."""
 
 IRREGULAR: Final = {
     form: base
