@@ -18,7 +18,8 @@ from retold.models import Explanation, RewriteResult, SearchRequest, SearchResul
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
-from retold.testing import FakeContentPolicy, FakeReranker, FakeRewriter
+from retold.store.meta import EmbeddingIdentity
+from retold.testing import FakeContentPolicy, FakeEmbedder, FakeReranker, FakeRewriter
 from tests.unit.retrieve.world import ANA, BOB, World, config
 
 Build = Callable[..., World]
@@ -801,3 +802,35 @@ def test_sixteen_threads_search_one_store(world: World) -> None:
         tuple(ids(responses[0].results))
     }
     assert {response.log for response in responses} <= {"written", "deferred"}
+
+
+def test_vectors_of_another_model_degrade_the_search_and_name_both(world: World) -> None:
+    """B49, B50."""
+    record = world.add("Prefers green tea")
+    other = FakeEmbedder(768, name="other/model")
+    index = VectorIndex(EmbeddingIdentity(other.name, other.version, other.dims))
+    retriever = Retriever(world.store, index, other, world.config)
+
+    found = retriever.search(ANA, SearchRequest(queries=("green tea",), k=3))
+    nothing = retriever.search(ANA, SearchRequest(queries=("hot drinks",), k=3))
+
+    assert ids(found.results) == [record.id]
+    for response in (found, nothing):
+        assert len(response.degraded) == 1
+        assert "384" in response.degraded[0]
+        assert "768" in response.degraded[0]
+    assert "degraded dense: " in str(nothing.empty_reason)
+
+
+def test_vectors_replaced_by_another_process_degrade_the_search(world: World) -> None:
+    record = world.add("Prefers green tea")
+    world.search("green tea")
+    with world.store.write() as tx:
+        tx.meta.set_int("embedding_generation", tx.meta.embedding_generation() + 1)
+
+    response = world.search("green tea")
+
+    assert ids(response.results) == [record.id]
+    assert response.degraded == (
+        "dense: another process replaced all vectors of this store; open it again",
+    )
