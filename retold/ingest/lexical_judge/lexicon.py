@@ -39,7 +39,6 @@ HAVE: Final = _words("have has had having")
 DO: Final = _words("do does did doing done")
 MODALS: Final = _words("will would shall should can could may might must ought")
 AUXILIARIES: Final = BE | HAVE | DO | MODALS
-PAST_AUXILIARIES: Final = _words("was were did had")
 
 PREPOSITIONS: Final = _words(
     "about above across after against along alongside amid among around as at before behind below",

@@ -26,7 +26,6 @@ SYNONYM_GROUPS: Final = (
     "image picture photo photograph",
     "profession occupation job",
     "answer reply response",
-    "groundnut peanut",
     # doing
     "commence start begin",
     "cease stop quit discontinue",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retold.ingest.lexical_judge import LexicalJudge, same_object, shares_object_stem
+from retold.ingest.lexical_judge import LexicalJudge, normalise, same_object, shares_object_stem
 from retold.ingest.lexical_judge.features import MAX_TOKENS, parse
 from retold.ingest.lexical_judge.normalise import MAX_CHARS, fold, tokenise
 from retold.models.verdict import Verdict
@@ -98,27 +99,29 @@ def test_fold_reads_a_bounded_prefix():
     assert len(tokenise(fold("a " * 100_000))) == MAX_CHARS // 2
 
 
-def test_judge_is_safe_across_threads():
-    """The pure Python stemmers keep a word as state: shared between threads they mix words up.
-
-    Making `normalise._stemmer` return one module-level object makes this test fail.
-    """
-    words = [f"{root}{ending}" for root in ("relat", "oper", "gener") for ending in ENDINGS]
-    claims = [f"The user enjoys {word} {n}" for n in range(40) for word in words]
-    expected = [JUDGE.judge(claim, claims[0]) for claim in claims]
-    parse.cache_clear()
-    _forget_stems()
-    with ThreadPoolExecutor(16) as pool:
-        given_ = list(pool.map(lambda claim: JUDGE.judge(claim, claims[0]), claims))
-
-    assert given_ == expected
-
-
+ROOTS = ("relat", "oper", "gener", "conform", "effect", "hope", "adjust", "fortun", "nation")
 ENDINGS = ("ing", "ional", "ations", "ively", "izers", "ousness", "fulness", "ability")
 
 
-def _forget_stems():
-    from retold.ingest.lexical_judge import normalise
+@pytest.fixture
+def eager_switching():
+    """Let threads change after every few instructions, so that a race shows at once."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
+
+@pytest.mark.usefixtures("eager_switching")
+def test_stems_are_the_same_from_sixteen_threads():
+    """The pure Python stemmers keep a word as state: shared between threads they mix words up.
+
+    Making `normalise._stemmer` keep its stemmers in one dict for all threads makes this test fail.
+    """
+    words = [f"{head}{root}{end}" for head in "bcdfgm" for root in ROOTS for end in ENDINGS]
+    expected = [normalise.snowball(word) for word in words]
     normalise.snowball.cache_clear()
-    normalise.stem.cache_clear()
+    with ThreadPoolExecutor(16) as pool:
+        stems = list(pool.map(normalise.snowball, words * 4))
+
+    assert stems == expected * 4
