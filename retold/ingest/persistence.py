@@ -37,16 +37,11 @@ CONFLICT_KIND: Final = "authority"
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The resolved entities of a claim; ``primary`` is None for a claim about nobody.
-
-    It is None, too, while it is still to be made; ``original`` is then the entity of another
-    scope, if any, that it will be the counterpart of.
-    """
+    """The resolved entities of a claim; ``primary`` is None for a claim about nobody."""
 
     primary: Entity | None
     links: tuple[tuple[str, LinkRole], ...]
     dropped: tuple[str, ...] = ()
-    original: Entity | None = None
 
 
 def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
@@ -127,7 +122,9 @@ class Persistence:
             "supersedes": old.id,
             "rule": decision.rule,
             "also_superseded": [sibling.id for sibling in decision.also],
-            "attribute_aliased_from": None if keep is None else self._plan.key.attribute,
+            "attribute_aliased_from": self._plan.key.attribute
+            if keep is not None and keep.attribute != self._plan.key.attribute
+            else None,
         }
         for closed in touched:
             self._event("record.superseded", closed, {"superseded_by": record.id})

@@ -178,7 +178,8 @@ class Revision:
         """Merge one entity into another of its scope and kind; return the touched record ids.
 
         A record of another scope that links to it, as files of version 1 hold them, is touched but
-        returned only to those who may read it. The event names the records that moved, so that an operator can part the two again.
+        returned only to those who may read it. The event names the records that moved, so that an
+        operator can part the two again.
         Raises NotFound for an entity the principal cannot read and write, InvalidInput for a
         circle, two kinds or two scopes.
         """

@@ -21,16 +21,19 @@ _NAME_OPENING: Final = re.compile(
 )
 """One to three capitalised words, perhaps "Priya's manager", and the lower-case word after."""
 _PERSONAL_VERBS: Final = frozenset(
-    "prefers likes loves hates dislikes enjoys wants needs lives works uses owns plays speaks "
-    "eats drinks drives studies teaches writes reads runs thinks believes says said told asked "
-    "knows manages leads joined left moved married bought sold has".split()
+    "prefers likes loves hates dislikes enjoys lives plays speaks eats drinks studies teaches "
+    "thinks believes says said told asked knows married owns wants".split()
 )
-_COPULAS: Final = frozenset("is was isn't wasn't".split())
-_PERSONAL_ADJECTIVES: Final = re.compile(
-    r"\b(?:allergic|vegan|vegetarian|pescatarian|married|single|divorced|engaged|pregnant|retired"
-    r"|diabetic|colou?r-?blind|left-handed|right-handed|\d+ years? old|born|afraid|fluent)\b",
-    re.IGNORECASE,
+"""Taste, mind, speech and dwelling: what no stack, standup or lunch does."""
+_PERSONAL_PHRASES: Final = re.compile(
+    r"(?:works (?:at|for|as|with) |moved to (?:the )?[A-ZÀ-ÖØ-Þ]"
+    r"|has (?:a|an|two|three|no) (?:\w+ )?(?:brothers?|sisters?|sons?|daughters?|child|children|kids?|dogs?|cats?|pets?|wife|husband"
+    r"|partner|boyfriend|girlfriend)\b"
+    r"|(?:is|was|isn't|wasn't) (?:not )?(?:allergic|vegan|pescatarian|married|single|divorced"
+    r"|engaged|pregnant|retired|diabetic|colou?r-?blind|left-handed|right-handed|\d+ years? old"
+    r"|born|afraid|fluent)\b)"
 )
+"""Verbs that things share, with what follows only for people."""
 _NOT_NAMES: Final = frozenset(
     "a an the i we you he she it they this that these those my our your his her its their user "
     "users everyone everybody someone somebody anyone anybody nobody nothing everything who what "
@@ -91,8 +94,6 @@ def require_own_subject(content: str, names: Sequence[str]) -> None:
 
 
 def _describes_a_person(opening: re.Match[str], content: str) -> bool:
-    following = opening["next"]
-    if following in _PERSONAL_VERBS:
+    if opening["next"] in _PERSONAL_VERBS:
         return True
-    rest = content[opening.end() :][:40]
-    return following in _COPULAS and _PERSONAL_ADJECTIVES.search(rest) is not None
+    return _PERSONAL_PHRASES.match(normalize_ws(content), opening.start("next")) is not None

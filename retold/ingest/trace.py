@@ -46,10 +46,11 @@ class WriteTrace:
             self.notes.append(text)
 
     def event_timings(self) -> dict[str, object]:
-        """Return the completed stages and the names of those still to come."""
-        done = {name: round(ms, 3) for name, ms in self._timer.stages.items()}
-        pending = [name for name in AFTER_EVENT if name not in done]
-        return {"timings_ms": done, "timings_pending": pending}
+        """Return the stages so far, 0.0 for one that did not run, and those still to come."""
+        spent = self._timer.stages
+        before = [name for name in WRITE_STAGES if name not in AFTER_EVENT]
+        done = {name: round(spent.get(name, 0.0), 3) for name in before}
+        return {"timings_ms": done, "timings_pending": list(AFTER_EVENT)}
 
     def timings_ms(self) -> dict[str, float]:
         """Return every stage of LLD 8.1, 0.0 for one that did not run, and the total."""

@@ -47,9 +47,8 @@ class EntityMention:
 class Resolution:
     """What became of a mention.
 
-    ``entity`` is None when the mention is ambiguous or when it is still to be made, under the
-    write lock. ``candidates`` lists the ids an ambiguous mention may mean, and the one that a
-    twin is made from.
+    ``entity`` is None when the mention is ambiguous (``candidates`` lists entity ids) or when it
+    is to be created under the write lock (outcome ``created`` or ``twinned``).
     """
 
     mention: EntityMention
