@@ -1,5 +1,6 @@
 """The public API on a disk that fails: nothing half-written, no outage in disguise."""
 
+import random
 import shutil
 
 import pytest
@@ -12,6 +13,7 @@ from retold.store import Store
 from retold.testing import FakeClock, FakeEmbedder, FakeJudge
 from tests.faults import sampled
 from tests.faults.failing_vfs import IN_PROCESS, failing_vfs
+from tests.faults.power_loss_vfs import LOSSES, power_loss_vfs
 from tests.store_support import problems
 
 SAID = {
@@ -27,10 +29,11 @@ def vfs():
         yield registered
 
 
-def open_on(path, vfs):
+def open_on(path, vfs=None):
     overrides = Overrides(embedder=FakeEmbedder(), judge=FakeJudge(), clock=FakeClock())
+    name = None if vfs is None else vfs.name
     runtime = build_runtime(
-        profile_config("offline"), path, overrides=overrides, profile="offline", vfs=vfs.name
+        profile_config("offline"), path, overrides=overrides, profile="offline", vfs=name
     )
     return Retold(runtime, owns_runtime=True)
 
@@ -103,6 +106,32 @@ def test_verb_on_a_failing_disk_does_everything_or_nothing(template, tmp_path, v
             remember(retold.session("ana", session_id="s2"), "Likes green tea")
             assert "Likes green tea" in active(retold.session("ana", session_id="s2"))
         assert problems(path) == [], (nth, fault)
+
+
+def test_power_loss_keeps_every_acknowledged_verb(tmp_path):
+    """``normal`` instead of ``full`` in sync_every_commit makes it fail."""
+    path = tmp_path / "memory.db"
+    expected = [set(), {"Lives in Oslo"}, {"Lives in Lyon"}, {"Lives in Lyon", "Likes green tea"}]
+    with power_loss_vfs("power-loss") as vfs:
+        with open_on(path, vfs) as retold:
+            session = retold.session("ana", session_id="s1")
+            vfs.recording = True
+            for count, claim in enumerate(SAID, start=1):
+                remember(session, claim)
+                vfs.acknowledged = count
+        vfs.recording = False
+
+    chance = random.Random(20261130)
+    for number, moment in enumerate(sampled(vfs.moments, 37)):
+        for loss in LOSSES:
+            image = tmp_path / f"{number} {loss}" / "memory.db"
+            image.parent.mkdir()
+            moment.restore(image.parent, loss, chance)
+            what = f"{loss} lost after {moment.operation!r}"
+            assert problems(image) == [], what
+            with open_on(image) as retold:
+                found = active(retold.session("ana", session_id="s2"))
+            assert found in expected[moment.acknowledged :], what
 
 
 def test_search_on_an_unreadable_disk_is_an_error_and_not_an_empty_page(template, vfs):
