@@ -250,6 +250,10 @@ def _scripts_differ(quote: Script, claim: Script) -> bool:
     return not {quote, claim} <= _EAST_ASIAN
 
 
+_ASKS: Final = ("?", "？", "؟")
+"""A question supports nothing, not even itself."""
+
+
 def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | None:
     """Return how far a quote supports a claim; None when nothing here can tell.
 
@@ -257,6 +261,8 @@ def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | Non
     ``rule`` is ``support:`` with the refusing rule's name or ``coverage``.
     """
     mine, theirs = collapse_lines(fold(quote)), collapse(fold(claim))
+    if collapse(mine) == theirs and not theirs.endswith(_ASKS):
+        return Verdict("same", "support:equal", {"entails": 1.0})
     kept = usable_names(names)
     scripts = _script(mine), _script(theirs)
     if _scripts_differ(*scripts):

@@ -392,3 +392,24 @@ def test_support_gives_zero_when_a_side_says_nothing(quote, claim):
 
     assert verdict is not None
     assert verdict.entails == 0.0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "雨天不要走，改走西边的隧道。",
+        "Never deploy on Fridays; deploy on Tuesdays instead.",
+        "Ana no longer eats meat, she eats fish.",
+    ],
+)
+def test_a_statement_supports_itself_whatever_its_clauses_deny(said):
+    verdict = LexicalJudge().support(said, said)
+
+    assert verdict.entails == 1.0
+    assert verdict.rule == "support:equal"
+
+
+def test_a_question_does_not_support_itself():
+    asked = "Is Ana allergic to walnuts?"
+
+    assert LexicalJudge().support(asked, asked).entails == 0.0
