@@ -261,7 +261,7 @@ def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | Non
     ``rule`` is ``support:`` with the refusing rule's name or ``coverage``.
     """
     mine, theirs = collapse_lines(fold(quote)), collapse(fold(claim))
-    if collapse(mine) == theirs and not theirs.endswith(_ASKS):
+    if theirs and collapse(mine) == theirs and not claim.rstrip().endswith(_ASKS):
         return Verdict("same", "support:equal", {"entails": 1.0})
     kept = usable_names(names)
     scripts = _script(mine), _script(theirs)
