@@ -32,7 +32,7 @@ from support.machine import machine_facts, machine_line
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ("tests/properties/test_isolation.py", "tests/properties/test_traces.py")
 TIMEOUT_SECONDS = 600
-NOTICED = ("AssertionError", "retold.errors.")
+NOTICED = ("AssertionError", "assert ", "retold.errors.", "Failed: DID NOT RAISE")
 """How the tests notice. A NameError, say, would mean that the mutant itself is broken."""
 
 # A failing example is proof enough: looking for the smallest one would take most of the time.
@@ -604,7 +604,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _reason(output: str) -> str:
     """Return the first error line without the addresses and quotes that vary."""
-    errors = re.findall(r"^(?:E|  \| )\s+((?:\w+\.)*\w*(?:Error|Exception)\b.*)$", output, re.M)
+    errors = re.findall(
+        r"^(?:E|  \| )\s+((?:\w+\.)*\w*(?:Error|Exception)\b.*|Failed: .*)$", output, re.M
+    )
     return (errors[0] if errors else _last_line(output))[:140]
 
 

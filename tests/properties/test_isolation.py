@@ -237,6 +237,10 @@ class Isolation(Stories, RuleBasedStateMachine):
     def written(self, who: Principal, request: WriteRequest) -> object:
         """Write and remember whose the new id is: a writer may hear of what they made."""
         result = self.retold.runtime.ingestor.write(who, request)
+        place = self.scope_by_id()[result.record_id]
+        own = place.kind != "user" or place.id == who.user_id
+        rights = self.grants.get((who.agent_id, place), (False, False))
+        assert place == who.private_scope or (own and rights[1]), f"{who} wrote into {place}"
         if result.record_id not in self.known_ids:
             self.created[who].add(result.record_id)
             self.known_ids.append(result.record_id)
