@@ -100,7 +100,9 @@ class LoadedCase:
         return {name: self._named(question, ranking) for name, ranking in stages.items()}
 
     def _write_up_to(self, visible: int) -> None:
-        items = self._case.items[self._written : visible]
+        # A store refuses blank content; blank turns still count towards what is visible.
+        items = [one for one in self._case.items[self._written : visible] if one.text.strip()]
+        self._written = max(visible, self._written)
         if not items:
             return
         kind: MemoryType = "semantic" if self._case.is_facts else "episodic"
@@ -112,7 +114,6 @@ class LoadedCase:
         )
         for item, result in zip(items, results, strict=True):
             self._item_of[result.record_id] = item.id
-        self._written = visible
 
     def _named(self, question: Question, ranking: Iterable[Candidate]) -> list[str]:
         items = [self._item_of[one.record_id] for one in ranking]

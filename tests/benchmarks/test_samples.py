@@ -38,11 +38,12 @@ def case(name, turns, question, **more):
 
 @pytest.fixture
 def data(tmp_path):
-    """A file of three cases: dated turns, turns that are not visible yet, gold sessions."""
+    """A file of cases: dated turns, turns not visible yet, gold sessions, no times at all."""
     turns = [
         ("1:56 pm on 8 May, 2023", "Ana: I adopted a tortoise called Pixel."),
         ("1:56 pm on 9 May, 2023", "Ana: The bakery downstairs closed."),
         ("1:56 pm on 10 May, 2023", "Ana: We painted the kitchen green."),
+        ("1:56 pm on 11 May, 2023", " "),
     ]
     days = [(f"2025-12-{at + 15} (Monday)", text) for at, (_, text) in enumerate(turns)]
     asked = {"text": "What is the tortoise called?", "time": "9:55 am on 22 October, 2023"}
