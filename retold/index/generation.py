@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from array import array
 
@@ -15,7 +16,10 @@ from retold.store.embeddings import STORED, unit_vector
 from retold.store.meta import EmbeddingIdentity
 from retold.store.projection import ProjectionRow
 
+logger = logging.getLogger(__name__)
+
 _NATIVE = sys.byteorder == "little"
+_UNUSABLE = "a stored vector cannot be used; run `retold reembed`"
 
 
 class Generation:
@@ -56,7 +60,7 @@ class Generation:
             events.append(row.event_us)
         loaded.columns.extend(seqs, scopes, flags, expiries, events)
         if loaded.matrix is not None and (broken := loaded.matrix.repair(len(seqs))) is not None:
-            loaded.end_dense(_unusable(seqs[broken]))
+            loaded._end_dense_at(seqs[broken], _UNUSABLE)
         return loaded
 
     def apply(self, row: ProjectionRow) -> None:
@@ -87,6 +91,15 @@ class Generation:
         self.matrix = None
         self.dense_unavailable = reason
 
+    def _end_dense_at(self, seq: int, reason: str) -> None:
+        """Drop the vectors because of one row.
+
+        The row's number goes to the log alone: every caller sees the reason, and row numbers
+        count the rows of everybody.
+        """
+        logger.warning("a stored vector ends the dense search", extra={"seq": seq})
+        self.end_dense(reason)
+
     def _is_same(self, at: int, row: ProjectionRow, vector: Vector | None) -> bool:
         return self.columns.has_place(at, row.scope_code, row.event_us) and (
             self.matrix is None or self.matrix.holds(at, vector)
@@ -97,9 +110,9 @@ class Generation:
         if self.matrix is None:
             return
         if row.has_foreign_vector:
-            self.end_dense(_foreign(row.seq, self._identity))
+            self._end_dense_at(row.seq, _foreign(self._identity))
         elif row.vector is not None and len(row.vector) != self._identity.dims * STORED.itemsize:
-            self.end_dense(_unusable(row.seq))
+            self._end_dense_at(row.seq, _UNUSABLE)
         elif row.vector is not None:
             self.matrix.put_bytes(at, row.vector if _NATIVE else _swapped(row.vector))
 
@@ -108,14 +121,14 @@ class Generation:
         if self.matrix is None:
             return None
         if row.has_foreign_vector:
-            self.end_dense(_foreign(row.seq, self._identity))
+            self._end_dense_at(row.seq, _foreign(self._identity))
             return None
         if row.vector is None:
             return None
         try:
             return unit_vector(np.frombuffer(row.vector, STORED), self._identity.dims)
         except (EmbeddingError, ValueError):
-            self.end_dense(_unusable(row.seq))
+            self._end_dense_at(row.seq, _UNUSABLE)
             return None
 
 
@@ -130,9 +143,5 @@ def _swapped(blob: bytes) -> bytes:
     return np.frombuffer(blob, STORED).astype(np.float32).tobytes()
 
 
-def _foreign(seq: int, identity: EmbeddingIdentity) -> str:
-    return f"the vector of row {seq} does not come from {identity}; run `retold reembed`"
-
-
-def _unusable(seq: int) -> str:
-    return f"the vector of row {seq} cannot be used; run `retold reembed`"
+def _foreign(identity: EmbeddingIdentity) -> str:
+    return f"a stored vector does not come from {identity}; run `retold reembed`"
