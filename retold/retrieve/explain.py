@@ -63,13 +63,13 @@ def explain(
 
 
 def explanation_to_log(record_id: str, explanation: Explanation) -> dict[str, Any]:
-    """Return every field of an explanation as a JSON value, with the record it belongs to."""
+    """Return an explanation as a JSON value, with the record it belongs to.
+
+    The queries and what became of them are the same for every result; the row holds them once.
+    """
     match = explanation.lexical_match
     return {
         "record_id": record_id,
-        "raw_queries": explanation.raw_queries,
-        "rewritten_queries": explanation.rewritten_queries,
-        "rewrite_status": explanation.rewrite_status,
         "matched_by": explanation.matched_by,
         "dense": _hit_to_log(explanation.dense),
         "lexical": _hit_to_log(explanation.lexical),

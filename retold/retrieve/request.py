@@ -15,6 +15,7 @@ MAX_QUERIES = 3
 MAX_QUERY_CHARS = 100_000
 """A pasted page is a query; a pasted book is a mistake."""
 MAX_ENTITIES = 64
+MAX_ENTITY_CHARS = 200
 
 
 def checked_request(request: SearchRequest) -> SearchRequest:
@@ -23,7 +24,7 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     Raises InvalidInput naming the field and the choices: one to three queries that are not blank,
     k of at least 1, known types, named entities, aware moments, a window that is not empty.
     """
-    queries = _texts(request.queries, "queries", MAX_QUERIES)
+    queries = _texts(request.queries, "queries", MAX_QUERIES, MAX_QUERY_CHARS)
     if type(request.k) is not int or request.k < 1:
         raise InvalidInput("`k` must be a whole number of at least 1.", field="k")
     if request.trigger not in get_args(Trigger):
@@ -32,12 +33,14 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     if since is not None and until is not None and since >= until:
         raise InvalidInput("`since` must lie before `until`; `until` is exclusive.", field="since")
     entities = request.entities
+    if entities is not None:
+        entities = _texts(entities, "entities", MAX_ENTITIES, MAX_ENTITY_CHARS)
     return replace(
         request,
         queries=queries,
         context=_context(request.context),
         types=_types(request.types),
-        entities=None if entities is None else _texts(entities, "entities", MAX_ENTITIES),
+        entities=entities,
         since=since,
         until=until,
         known_at=_moment(request.known_at, "known_at"),
@@ -45,13 +48,13 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     )
 
 
-def _texts(values: Iterable[str], field: str, most: int) -> tuple[str, ...]:
+def _texts(values: Iterable[str], field: str, most: int, max_chars: int) -> tuple[str, ...]:
     if isinstance(values, str):
         raise InvalidInput(f"`{field}` must be a list of strings, not one string.", field=field)
     texts = tuple(values)
     if not 1 <= len(texts) <= most:
         raise InvalidInput(f"`{field}` must hold 1 to {most} strings.", field=field)
-    return tuple(require_text(text, field, MAX_QUERY_CHARS) for text in texts)
+    return tuple(require_text(text, field, max_chars) for text in texts)
 
 
 def _context(context: str | None) -> str | None:

@@ -180,6 +180,7 @@ class Retriever:
         with trace.stage("scopes"):
             trace.scopes = readable_scopes(tx, trace.principal)
             codes = trace.codes = tx.scopes.codes(trace.scopes)
+            trace.session_id = _session_id(tx, trace.principal)
         with trace.stage("index_refresh"):
             trace.index_refresh = self._index.refresh(
                 tx, self._config.embedding.incremental_reload_max
@@ -405,6 +406,13 @@ class Retriever:
             logger.exception("a search log row could not be built")
             return "failed"
         return self._log.write(row)
+
+
+def _session_id(tx: Transaction, principal: Principal) -> str | None:
+    if principal.session_id is None:
+        return None
+    session = tx.sessions.latest(principal.agent_id, principal.user_id, principal.session_id)
+    return None if session is None else session.id
 
 
 def _described(error: Exception) -> str:

@@ -60,7 +60,9 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 class SearchTrace:
     """The one mutable object of a search: one attribute per thing the log keeps.
 
-    Explanations and the log row are both read from here, so they cannot disagree.
+    Explanations and the log row are both read from here, so they cannot disagree. ``session_id``
+    is the internal id of the caller's conversation, None while it has none: the host's own id may
+    say who somebody is.
     """
 
     search_id: str
@@ -70,6 +72,7 @@ class SearchTrace:
     warm: bool
     timer: Timer = field(repr=False)
     context: str | None = field(repr=False)
+    session_id: str | None = None
     rewritten: Rewritten = field(init=False, repr=False)
     scopes: tuple[Scope, ...] = ()
     codes: Mapping[Scope, int] = field(default_factory=dict)
@@ -104,7 +107,7 @@ class SearchTrace:
             "at": to_text(self.at),
             "agent_id": self.principal.agent_id,
             "user_id": self.principal.user_id,
-            "session_id": self.principal.session_id,
+            "session_id": self.session_id,
             "trigger": self.request.trigger,
             "detail": detail,
             "request": _encode(_request(self.request)),

@@ -95,19 +95,20 @@ COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = MappingProxyType(
         "event_refs": _table(
             identity="actor user_id", metadata="seq record_id entity_id session_id"
         ),
+        # The session is the internal one, but rows of earlier releases hold the host's own id.
         "search_log": _table(
             content="request context rewritten_queries candidates lexical gate_inputs reranked"
             " explanations",
-            identity="agent_id user_id readable_scopes",
-            metadata="seq id at session_id trigger detail rewrite_status dense entity fused"
+            identity="agent_id user_id session_id readable_scopes",
+            metadata="seq id at trigger detail rewrite_status dense entity fused"
             " freshness gated_out deduped_out reranked_out rerank_status rerank_error budget_out"
             " returned empty_reason degraded config_flags pipeline pipeline_version warm"
             " timings_ms",
         ),
         "turn_decisions": _table(
             content="gaps",
-            identity="agent_id user_id",
-            metadata="seq id at session_id turn disposition shadow profile_record_ids inventory"
+            identity="agent_id user_id session_id",
+            metadata="seq id at turn disposition shadow profile_record_ids inventory"
             " gap_status candidate_ids verdicts admitted_ids admission_status requested_budget_ms"
             " effective_budget_ms timings_ms failures config bundle_hash"
             " bundle_retrieval_verified usage",

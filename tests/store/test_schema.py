@@ -125,6 +125,12 @@ def test_every_column_is_classified_for_erasure(connection):
     assert classified == columns(connection)
 
 
+@pytest.mark.parametrize("table", ["search_log", "turn_decisions"])
+def test_session_of_a_logged_request_is_an_identity(table):
+    """Hosts name sessions after people, and rows of earlier releases hold the host's id."""
+    assert COLUMNS[table]["session_id"] == "identity"
+
+
 def test_columns_are_classified_as_one_of_three_kinds():
     kinds = {kind for table in COLUMNS.values() for kind in table.values()}
 

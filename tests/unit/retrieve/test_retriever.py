@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from retold.testing import FakeContentPolicy, FakeEmbedder, FakeReranker, FakeRe
 from tests.unit.retrieve.world import ANA, BOB, World, config
 
 Build = Callable[..., World]
+OF_THE_WHOLE_SEARCH = ("raw_queries", "rewritten_queries", "rewrite_status")
 
 
 @pytest.fixture
@@ -434,7 +435,10 @@ def test_explanations_equal_the_log(world: World) -> None:
         why = result.explanation
         as_logged = json.loads(json.dumps(explanation_to_log(result.record.id, why)))
         assert as_logged == entry
-        assert set(entry) == {"record_id", *(one.name for one in fields(Explanation))}
+        assert set(entry) == {
+            "record_id",
+            *(one.name for one in fields(Explanation) if one.name not in OF_THE_WHOLE_SEARCH),
+        }
         for name in ("dense", "lexical", "entity"):
             hit = getattr(why, name)
             assert (None if hit is None else [hit.rank, hit.score]) == ranks[name].get(
@@ -442,15 +446,29 @@ def test_explanations_equal_the_log(world: World) -> None:
             )
 
 
+def test_long_query_is_logged_once_whatever_comes_back(world: World) -> None:
+    for number in range(5):
+        world.add(f"Prefers green tea {number}", attribute=f"drink {number}")
+    query = "green tea " + "x" * 10_000
+
+    response = world.search(query)
+    row = world.log(response)
+
+    assert len(response.results) > 1
+    assert json.dumps(row).count(query) == 1
+
+
 def test_log_row_holds_every_stage(world: World) -> None:
     world.add("Prefers green tea", about=["Ana"])
+    with world.store.write() as tx:
+        session = tx.sessions.start(ANA, "s1")
 
     response = world.search("green tea", context="we spoke about drinks", since=world.clock())
     row = world.log(response)
 
     assert row["id"] == response.search_id
     assert row["agent_id"] == "helper"
-    assert row["session_id"] == "s1"
+    assert row["session_id"] == session.id
     assert row["trigger"] == "tool"
     assert row["context"] == "we spoke about drinks"
     assert row["rewrite_status"] == "disabled"
@@ -462,6 +480,19 @@ def test_log_row_holds_every_stage(world: World) -> None:
     assert row["reranked"] is None
     assert row["rerank_status"] == "disabled"
     assert response.log == "written"
+
+
+def test_log_row_never_holds_the_host_s_session_id(world: World) -> None:
+    """A host may name a session after a person; erasure knows the internal id alone."""
+    caller = replace(ANA, session_id="chat-with-ana.lima@example.org")
+    before = world.log(world.search("green tea", principal=caller))
+    with world.store.write() as tx:
+        session = tx.sessions.start(caller, str(caller.session_id))
+
+    after = world.log(world.search("green tea", principal=caller))
+
+    assert (before["session_id"], after["session_id"]) == (None, session.id)
+    assert "ana.lima" not in json.dumps([before, after])
 
 
 def test_context_is_logged_as_far_as_a_rewriter_would_see_it(world: World) -> None:
@@ -753,6 +784,7 @@ def test_content_policy_sees_queries_before_anything_keeps_them(build: Build) ->
         {"types": ()},
         {"types": "semantic"},
         {"entities": ("",)},
+        {"entities": ("n" * 201,)},
         {"since": datetime(2026, 1, 1)},
         {"known_at": datetime(2026, 1, 1)},
         {"as_of": "2026-01-01"},
