@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -57,6 +58,7 @@ where records_fts match ?
 order by score desc, f.rowid
 limit ?
 """
+_VECTORS = "select id, vector from records order by rowid"
 _COPY = """
 insert into records
 select r.id, r.type, s.kind, s.id, r.status, r.event_at, r.expires_at, e.vector
@@ -89,8 +91,10 @@ class LiteralMethod:
             self._db.execute(_COPY)
             self._db.execute(_COPY_TEXTS)
         self._db.execute("detach source")
-        rows = self._db.execute("select id, vector from records order by rowid").fetchall()
-        self._ids = [row[0] for row in rows]
+        rows: list[Any] = self._db.execute(
+            "select id, vector from records order by rowid"
+        ).fetchall()
+        self._ids: list[str] = [row[0] for row in rows]
         self._position = {record_id: at for at, record_id in enumerate(self._ids)}
         self._matrix = np.stack([np.frombuffer(row[1], dtype="<f4") for row in rows])
         self._live = np.ones(len(rows), dtype=np.bool_)
@@ -165,7 +169,7 @@ class LiteralMethod:
         self._db.execute("delete from eligible")
         with self._db:
             self._db.executemany("insert into eligible values (?)", ((one,) for one in eligible))
-        hits = self._db.execute(_LEXICAL, (match, k))
+        hits: list[Any] = self._db.execute(_LEXICAL, (match, k)).fetchall()
         return [(self._seq_of[record_id], score) for record_id, score in hits]
 
     def _seq(self, position: int) -> int:

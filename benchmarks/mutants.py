@@ -537,8 +537,8 @@ def check_texts(mutants: Sequence[Mutant]) -> None:
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / file, folder / file)
             mutate(folder, mutant)
-            for file in folder.rglob("*.py"):
-                compile(file.read_text(encoding="utf-8"), file.name, "exec")
+            for path in folder.rglob("*.py"):
+                compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
 
 def chosen(names: Sequence[str] | None) -> list[Mutant]:

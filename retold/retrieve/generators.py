@@ -142,7 +142,7 @@ def _coverage(
     matches: dict[int, LexicalMatch] = {}
     asked = [of_query for of_query in terms if of_query]
     for seq, texts in tx.lexical.fields(seqs).items() if seqs else ():
-        tokens = [tx.lexical.tokens(text) for text in texts]
+        tokens = [tx.lexical.tokens(text) for text in texts if text]
         best, *others = [term_coverage(of_query, tokens, alias_norms) for of_query in asked]
         matches[seq] = max(best, *others, key=_coverage_order) if others else best
     return matches
