@@ -206,14 +206,16 @@ class Ingestor:
             situation, request, may_add_turn=may_add_turn, judge=self._judge, cfg=self._cfg
         )
         many = self._cfg.ingestion.is_multi_valued(key.attribute)
+        at = event_time(request, backing, situation.now, self._cfg)
+        passing = is_temporary(request.content, request.type, at)
         return Plan(
             request=request,
             setting=situation.setting,
             backing=backing,
             key=key,
             multi_valued=many if request.replaces is None else not request.replaces,
-            temporary=request.type != "episodic" and is_temporary(request.content),
-            event_at=event_time(request, backing, situation.now, self._cfg),
+            temporary=request.type != "episodic" and passing,
+            event_at=at,
             vector=vector,
         )
 

@@ -1,0 +1,29 @@
+"""What the store keeps, replaces and lets go, as a reviewer saw it go wrong; on real files."""
+
+from __future__ import annotations
+
+import pytest
+
+from retold.testing import MemoryLab
+
+
+@pytest.mark.parametrize(
+    ("content", "type_"),
+    [
+        ("Wait until CI is green before merging", "procedural"),
+        ("The user lived in Oslo until 2019", "semantic"),
+        ("The user graduated this year", "semantic"),
+        ("To this day the user drinks tea", "semantic"),
+        ("Worked at Google until 2021-05-01", "semantic"),
+        ("Moved to Porto this year", "semantic"),
+    ],
+)
+def test_a_standing_fact_that_names_a_period_outlives_the_provisional_time(content, type_):
+    with MemoryLab.open() as lab:
+        session = lab.session()
+        written = session.remember(content, evidence=content, type=type_)
+        lab.clock.advance(days=400)
+
+        (view,) = session.get(written.record_id).found
+        assert (view.status, view.temporary, view.expires_at) == ("confirmed", False, None)
+        assert written.record_id in [item.record.id for item in session.search(content)]
