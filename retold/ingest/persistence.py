@@ -23,10 +23,9 @@ from retold.models import Entity, EvidenceRow, LinkRole, Record, RecordStatus, W
 from retold.policy.lifecycle import (
     INITIAL_CONFIDENCE,
     Observation,
-    initial_expiry,
+    expiry_of,
     initial_status,
     reinforced,
-    temporary_expiry,
 )
 from retold.policy.temporal import stated_end
 from retold.store import Transaction
@@ -278,12 +277,14 @@ class Persistence:
         return stated_end(self._plan.request.content, self._plan.event_at)
 
     def _expiry(self, status: RecordStatus) -> datetime | None:
-        end = initial_expiry(self._plan.backing.source_kind, status, self._tx.now, self._cfg)
-        if not self._plan.temporary:
-            return end
-        stated = self._plan.request.valid_until or self._stated_end()
-        own = temporary_expiry(stated, self._tx.now, self._cfg)
-        return own if end is None else min(own, end)
+        return expiry_of(
+            self._plan.backing.source_kind,
+            status,
+            self._tx.now,
+            self._cfg,
+            temporary=self._plan.temporary,
+            valid_until=self._plan.request.valid_until or self._stated_end(),
+        )
 
     def _event(self, kind: str, record: Record, payload: Mapping[str, Any]) -> None:
         session = self._plan.setting.session

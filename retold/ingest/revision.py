@@ -87,7 +87,7 @@ class Revision:
                     f"record {record_id!r} holds instructions from a tool; "
                     "the host or an operator confirms those"
                 )
-            after = tx.records.update(confirmed(record))
+            after = tx.records.update(confirmed(record, tx.now, self._cfg.ingestion))
             if check is not None and quote is not None and check.turn is not None:
                 self._add_confirming_quote(tx, after, principal, quote, check)
             return after

@@ -90,20 +90,30 @@ def initial_status(source_kind: SourceKind, type_: MemoryType) -> RecordStatus:
     return "confirmed"
 
 
-def initial_expiry(
-    source_kind: SourceKind, status: RecordStatus, now: datetime, cfg: IngestionConfig
+def expiry_of(
+    source_kind: SourceKind,
+    status: RecordStatus,
+    now: datetime,
+    cfg: IngestionConfig,
+    *,
+    temporary: bool = False,
+    valid_until: datetime | None = None,
 ) -> datetime | None:
-    """Return when an unconfirmed or generated record leaves retrieval; None means never."""
+    """Return when a record written, seen again or confirmed now leaves retrieval; None is never.
+
+    Unconfirmed and generated ones have their time to live. A statement that ends by itself leaves
+    at its stated end, else after the provisional time, whatever its status; the earlier counts.
+    """
+    unconfirmed = now + timedelta(days=cfg.provisional_ttl_days)
+    end: datetime | None = None
     if status == "provisional":
-        return now + timedelta(days=cfg.provisional_ttl_days)
-    if source_kind == "session_summary":
-        return now + timedelta(days=cfg.summary_ttl_days)
-    return None
-
-
-def temporary_expiry(valid_until: datetime | None, now: datetime, cfg: IngestionConfig) -> datetime:
-    """Return when a statement that ends by itself leaves retrieval: its own end, else the TTL."""
-    return valid_until or now + timedelta(days=cfg.provisional_ttl_days)
+        end = unconfirmed
+    elif source_kind == "session_summary":
+        end = now + timedelta(days=cfg.summary_ttl_days)
+    if not temporary:
+        return end
+    own = valid_until or unconfirmed
+    return own if end is None else min(own, end)
 
 
 def reinforced(
@@ -144,8 +154,8 @@ def reinforced(
     if record.status != "provisional":
         return after
     if may_promote and _earns_confirmation(after, upgrades=upgrades, cfg=cfg):
-        return confirmed(after)
-    return replace(after, expires_at=now + timedelta(days=cfg.provisional_ttl_days))
+        return confirmed(after, now, cfg)
+    return replace(after, expires_at=_renewed_expiry(after, now, cfg))
 
 
 def _earns_confirmation(record: Record, *, upgrades: bool, cfg: IngestionConfig) -> bool:
@@ -159,8 +169,18 @@ def _earns_confirmation(record: Record, *, upgrades: bool, cfg: IngestionConfig)
     return record.reinforcements >= cfg.reinforcements_to_confirm and not from_tool
 
 
-def confirmed(record: Record) -> Record:
-    """Return the record confirmed; a provisional expiry goes, a stated end stays."""
-    return replace(
-        record, status="confirmed", expires_at=record.valid_until if record.temporary else None
+def confirmed(record: Record, now: datetime, cfg: IngestionConfig) -> Record:
+    """Return the record confirmed; only what ends by itself still expires."""
+    after = replace(record, status="confirmed")
+    return replace(after, expires_at=_renewed_expiry(after, now, cfg))
+
+
+def _renewed_expiry(record: Record, now: datetime, cfg: IngestionConfig) -> datetime | None:
+    return expiry_of(
+        record.source_kind,
+        record.status,
+        now,
+        cfg,
+        temporary=record.temporary,
+        valid_until=record.valid_until,
     )

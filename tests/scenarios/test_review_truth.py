@@ -27,3 +27,30 @@ def test_a_standing_fact_that_names_a_period_outlives_the_provisional_time(conte
         (view,) = session.get(written.record_id).found
         assert (view.status, view.temporary, view.expires_at) == ("confirmed", False, None)
         assert written.record_id in [item.record.id for item in session.search(content)]
+
+
+def test_a_confirmed_statement_that_ends_by_itself_still_ends():
+    with MemoryLab.open() as lab:
+        session = lab.session()
+        written = session.remember(
+            "For now the user prefers tea", source_kind="agent_inference", attribute="drink"
+        )
+        session.revise(written.record_id, "confirm", reason="asked")
+        assert len(session.search("prefers tea")) == 1
+
+        lab.clock.advance(days=31)
+        assert len(session.search("prefers tea")) == 0
+
+
+def test_a_repetition_does_not_keep_a_statement_past_its_stated_end():
+    away = "The user is away until 2026-01-20"
+    with MemoryLab.open() as lab:
+        claim = {"source_kind": "agent_inference", "attribute": "away"}
+        first = lab.session().remember(away, **claim)
+        again = lab.session(session_id="other")
+        again.turn("user", "I am away until 2026-01-20")
+        again.remember(away, evidence="I am away until 2026-01-20", **claim)
+
+        (view,) = lab.session().get(first.record_id).found
+        assert view.valid_until is not None
+        assert view.expires_at == view.valid_until

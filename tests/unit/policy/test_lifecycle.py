@@ -16,8 +16,8 @@ from retold.policy.lifecycle import (
     Observation,
     Standing,
     confirmed,
+    expiry_of,
     has_authority,
-    initial_expiry,
     initial_status,
     reinforced,
 )
@@ -79,7 +79,28 @@ def test_initial_status_follows_the_source(source_kind, type_, status):
 def test_initial_expiry_follows_the_status(source_kind, status, days):
     expected = None if days is None else NOW + timedelta(days=days)
 
-    assert initial_expiry(source_kind, status, NOW, CFG) == expected
+    assert expiry_of(source_kind, status, NOW, CFG) == expected
+
+
+@pytest.mark.parametrize(
+    ("source_kind", "status", "ends_in", "days"),
+    [
+        ("user_statement", "confirmed", None, 30),
+        ("user_statement", "confirmed", 5, 5),
+        ("user_statement", "confirmed", 400, 400),
+        ("agent_inference", "provisional", 5, 5),
+        ("agent_inference", "provisional", 400, 30),
+        ("session_summary", "confirmed", None, 30),
+    ],
+)
+def test_a_temporary_record_expires_at_its_end_or_with_its_status(
+    source_kind, status, ends_in, days
+):
+    end = None if ends_in is None else NOW + timedelta(days=ends_in)
+
+    found = expiry_of(source_kind, status, NOW, CFG, temporary=True, valid_until=end)
+
+    assert found == NOW + timedelta(days=days)
 
 
 def test_every_source_kind_has_a_confidence():
@@ -153,7 +174,21 @@ def test_confirming_a_temporary_record_keeps_its_stated_end():
     end = MOMENT + timedelta(days=2)
     record = inference(temporary=True, valid_until=end)
 
-    assert confirmed(record).expires_at == end
+    assert confirmed(record, NOW, CFG).expires_at == end
+
+
+def test_confirming_a_temporary_record_without_a_stated_end_still_lets_it_expire():
+    record = confirmed(inference(temporary=True), NOW, CFG)
+
+    assert record.expires_at == NOW + timedelta(days=CFG.provisional_ttl_days)
+
+
+def test_a_repetition_does_not_carry_a_temporary_record_past_its_stated_end():
+    end = NOW + timedelta(days=2)
+
+    record = after(inference(temporary=True, valid_until=end), seen())
+
+    assert (record.status, record.expires_at) == ("provisional", end)
 
 
 @given(st.lists(st.sampled_from(SOURCE_KINDS), max_size=20))
