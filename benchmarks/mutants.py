@@ -328,8 +328,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 "retold/ingest/entities.py",
-                "codes = self._tx.scopes.codes(self._readable).values()\n        readable",
-                f"codes = {EVERY_SCOPE}\n        readable",
+                "codes = self._tx.scopes.codes(self._readable).values()",
+                f"codes = {EVERY_SCOPE}",
             ),
         ),
     ),
@@ -365,9 +365,9 @@ MUTANTS: tuple[Mutant, ...] = (
                 "if not is_host and scope not in writable and False:",
             ),
             Change(
-                "retold/ingest/ingestor.py",
-                "if not setting.is_host and setting.scope not in writable_scopes(",
-                "if False and setting.scope not in writable_scopes(",
+                "retold/ingest/preparation.py",
+                'if scope not in allowed_scopes(principal, grants, "write"):',
+                "if False:",
             ),
         ),
         "the same look under the write lock",
