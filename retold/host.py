@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from retold.errors import InvalidInput
 from retold.ingest.entities import provision_names
 from retold.ingest.ingestor import Ingestor
+from retold.ingest.persistence import reindex_linked
 from retold.models import (
     Entity,
     EntityMention,
@@ -24,7 +25,7 @@ from retold.models import (
     WriteResult,
 )
 from retold.store import Store, Transaction
-from retold.text import normalize_alias, require_id, require_text
+from retold.text import normalize_alias, require_id, require_list, require_text
 
 HOST_AGENT: Final = "host"
 BATCH: Final = 64
@@ -38,7 +39,8 @@ class HostItem:
     """One trusted claim for ``MemoryHost.write_many``.
 
     ``source`` names where it comes from; items of one source are one observation. ``subject`` is
-    a name or an EntityMention; None stores a claim about nobody.
+    a name or an EntityMention, whose role does not matter; None stores a claim about nobody, which
+    has no attribute either.
     """
 
     content: str = field(repr=False)
@@ -46,9 +48,9 @@ class HostItem:
     source_kind: SourceKind = "system"
     source: str | HostSource = "import"
     event_at: datetime | None = None
-    subject: str | EntityMention | None = None
-    attribute: str | None = None
-    tags: tuple[str, ...] = ()
+    subject: str | EntityMention | None = field(default=None, repr=False)
+    attribute: str | None = field(default=None, repr=False)
+    tags: tuple[str, ...] = field(default=(), repr=False)
 
 
 class MemoryHost:
@@ -93,11 +95,15 @@ class MemoryHost:
     def provision_user(self, user_id: str, names: Iterable[str] = ()) -> Entity:
         """Make the user's person entity and attach the names people use for them.
 
-        The names hold in the user scope and in every private scope of this user. Raises
-        InvalidInput for a name that already stands for another person in the user scope.
+        The names hold in the user scope and in every private scope of this user, and what is
+        stored about the user already is found by them from now on. In another scope than the
+        user's own a name that stands for somebody else there goes on doing so.
+        Raises InvalidInput for a name that already stands for another person in the user scope.
         """
         require_id(user_id, "user_id", allow_slash=False)
-        given = tuple(require_text(name, "name", MAX_NAME_CHARS) for name in names)
+        given = tuple(
+            require_text(name, "name", MAX_NAME_CHARS) for name in require_list(names, "names")
+        )
         scope = Scope("user", user_id)
         with self._store.write() as tx:
             known = provision_names(tx, user_id, given)
@@ -109,14 +115,15 @@ class MemoryHost:
                 principal_user_id=user_id,
                 status="confirmed",
             )
-            for name in known:
-                self._attach(tx, entity, scope, name)
+            renamed = [
+                one.id for one in tx.entities.principals(user_id) if self._attach(tx, one, known)
+            ]
             tx.events.append(
                 "principal.provisioned",
                 self._actor,
                 entity_id=entity.id,
                 user_id=user_id,
-                payload={"names": len(known)},
+                payload={"names": len(known), "reindexed": reindex_linked(tx, renamed)},
             )
             return tx.entities.require(entity.id)
 
@@ -136,11 +143,19 @@ class MemoryHost:
     ) -> WriteResult:
         """Store one trusted claim of up to 100,000 characters in any scope.
 
-        ``source`` names the independent source it counts as. ``dedup`` False stores it beside
-        whatever is there. Raises InvalidInput.
+        ``source`` names the independent source it counts as. ``attribute`` names a value of the
+        ``subject``: without a subject there is nothing it could be a value of, and it is left
+        out. ``dedup`` False stores the claim beside whatever is there. Raises InvalidInput.
         """
         item = HostItem(
-            content, type, source_kind, source, event_at, subject, attribute, tuple(tags)
+            content,
+            type,
+            source_kind,
+            source,
+            event_at,
+            subject,
+            attribute,
+            require_list(tags, "tags"),
         )
         if not dedup:
             return self._ingestor.write_corpus(_principal_of(scope), [self._request(scope, item)])[
@@ -155,33 +170,36 @@ class MemoryHost:
         *,
         dedup: bool = True,
         progress: Progress | None = None,
-    ) -> Iterator[WriteResult]:
-        """Store many trusted claims, yielding one result each, in order.
+    ) -> tuple[WriteResult, ...]:
+        """Store many trusted claims and return one result each, in order.
 
-        With ``dedup`` False batches go in whole transactions: what was yielded is stored, and a
-        failing batch leaves nothing of itself. ``progress`` hears the running count.
+        With ``dedup`` False batches go in whole transactions and a failing batch leaves nothing of
+        itself; with it each claim has its own. What was stored before a failure stays: make the
+        call again with the rest. ``progress`` hears how many are stored so far.
         """
         principal = _principal_of(scope)
+        listed = items if isinstance(items, Iterator) else require_list(items, "items")
         requests = (
             self._request(scope, HostItem(item) if isinstance(item, str) else item)
-            for item in items
+            for item in listed
         )
-        done = 0
+        results: list[WriteResult] = []
         while batch := list(islice(requests, 1 if dedup else BATCH)):
             if dedup:
-                results: Iterable[WriteResult] = (self._ingestor.write(principal, batch[0]),)
+                results.append(self._ingestor.write(principal, batch[0]))
             else:
-                results = self._ingestor.write_corpus(principal, batch)
-            done += len(batch)
+                results += self._ingestor.write_corpus(principal, batch)
             if progress is not None:
-                progress(done)
-            yield from results
+                progress(len(results))
+        return tuple(results)
 
     def _request(self, scope: Scope, item: HostItem) -> WriteRequest:
         source = item.source
         subject = item.subject
         if isinstance(subject, str):
             subject = EntityMention("person", subject, "about")
+        elif subject is not None:
+            subject = replace(subject, role="about")
         return WriteRequest(
             type=item.type,
             content=item.content,
@@ -190,21 +208,28 @@ class MemoryHost:
             source_kind=item.source_kind,
             mentions=() if subject is None else (subject,),
             event_at=item.event_at,
-            tags=item.tags,
+            tags=require_list(item.tags, "tags"),
             host_source=HostSource("host", source) if isinstance(source, str) else source,
             actor=self._actor,
         )
 
     @staticmethod
-    def _attach(tx: Transaction, entity: Entity, scope: Scope, name: str) -> None:
-        alias = normalize_alias(name)
-        others = tx.entities.by_alias([alias], [tx.scopes.require(scope)], ["person"])
-        if any(other.id != entity.id for other in others.get(alias, [])):
-            raise InvalidInput(
-                f"a name of user {entity.principal_user_id!r} already stands for another person "
-                "in that scope; merge the two entities first"
-            )
-        tx.entities.add_alias(entity.id, alias)
+    def _attach(tx: Transaction, entity: Entity, names: Iterable[str]) -> bool:
+        """Let an entity go by the names; say whether one was new to it."""
+        code = tx.scopes.require(entity.scope)
+        aliases = dict.fromkeys(normalize_alias(name) for name in names)
+        changed = False
+        for alias, holders in tx.entities.by_alias(aliases, [code], ["person"]).items():
+            if any(holder.id != entity.id for holder in holders):
+                if entity.scope == Scope("user", str(entity.principal_user_id)):
+                    raise InvalidInput(
+                        f"a name of user {entity.principal_user_id!r} already stands for another "
+                        "person in the user scope; merge the two entities first"
+                    )
+                del aliases[alias]
+        for alias in aliases:
+            changed = tx.entities.add_alias(entity.id, alias) or changed
+        return changed
 
     def _changed(
         self, tx: Transaction, agent_id: str, scope: Scope, *, read: bool, write: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ from retold.store import Transaction
 from retold.store.records import NewRecord
 
 CONFLICT_KIND: Final = "authority"
+REINDEX_BATCH: Final = 500
+"""Records in memory at once while many are indexed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Links:
 
     primary: Entity | None
     links: tuple[tuple[str, LinkRole], ...]
-    dropped: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = field(default=(), repr=False)
 
 
 def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
@@ -57,6 +59,18 @@ def reindex_text(tx: Transaction, record: Record) -> None:
     primary = None if entity is None else tx.entities.get(entity)
     texts = index_text(tx, record, primary.canonical if primary else None)
     tx.records.set_token_count(record.seq, tx.lexical.replace(record.seq, *texts))
+
+
+def reindex_linked(tx: Transaction, entity_ids: Sequence[str]) -> int:
+    """Write every record linked to some entities anew after their aliases changed; count them."""
+    seqs = sorted({seq for seq, _, _ in tx.entities.record_seqs_of(entity_ids)})
+    for start in range(0, len(seqs), REINDEX_BATCH):
+        batch = seqs[start : start + REINDEX_BATCH]
+        for record in tx.records.by_seqs(batch).values():
+            if record.status != "deleted":
+                reindex_text(tx, record)
+        tx.entities.touch_records(batch)
+    return len(seqs)
 
 
 class Persistence:

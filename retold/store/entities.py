@@ -10,6 +10,7 @@ from retold.errors import InvalidInput, NotFound
 from retold.models import Entity, EntityKind, EntityStatus, LinkRole, Scope
 from retold.store.codec import from_text, to_json, to_text
 from retold.store.queries import load_queries
+from retold.text import normalize_alias, normalize_ws
 
 if TYPE_CHECKING:
     from retold.store.transaction import Transaction
@@ -72,6 +73,10 @@ class EntityRepository:
         row = self._tx.one(QUERIES["principal"], {"scope_code": code, "user_id": user_id})
         return None if row is None else self._entity(row)
 
+    def principals(self, user_id: str) -> list[Entity]:
+        """Return the active entities that stand for the user in any scope, oldest first."""
+        return self._entities(list(self._tx.run(QUERIES["principals"], {"user_id": user_id})))
+
     def list_principal_named(self, scope: Scope, alias_norm: str) -> list[Entity]:
         """Return active persons of the scope that carry the alias, marked principals first."""
         bindings = {"scope_code": self._tx.scopes.code(scope), "alias_norm": alias_norm}
@@ -112,12 +117,12 @@ class EntityRepository:
             self.add_alias(entity_id, alias)
         return self.require(entity_id)
 
-    def insert_twin(self, entity_id: str, scope: Scope) -> Entity:
+    def insert_twin(self, entity_id: str, scope: Scope, *, name: str | None = None) -> Entity:
         """Store a copy of an entity in another scope and return it.
 
-        The twin has the kind, name and aliases of the surviving original. A principal's twin
-        stands for the same user; where the scope has that principal already, it is the twin.
-        Raises NotFound.
+        The twin has the kind of the surviving original; with a ``name`` it is known by that alone,
+        without one by the original's name and every alias. A principal's twin stands for the same
+        user; where the scope has that principal already, it is the twin. Raises NotFound.
         """
         original = self.resolve(entity_id)
         if original is None:
@@ -126,13 +131,9 @@ class EntityRepository:
         present = None if user_id is None else self.principal(scope, user_id)
         if present is not None:
             return present
-        return self.insert(
-            original.kind,
-            original.canonical,
-            scope,
-            original.aliases,
-            principal_user_id=user_id,
-        )
+        canonical = original.canonical if name is None else normalize_ws(name)
+        aliases = original.aliases if name is None else filter(None, [normalize_alias(name)])
+        return self.insert(original.kind, canonical, scope, aliases, principal_user_id=user_id)
 
     def add_alias(self, entity_id: str, alias_norm: str) -> bool:
         """Add an alias; False when the entity carries it already. Raises NotFound."""
@@ -198,10 +199,14 @@ class EntityRepository:
             self._tx.run(QUERIES[step], keys)
         if source.principal_user_id is not None:
             self.set_principal(target_id, source.principal_user_id)
-        if touched:
-            bindings = {"seqs": to_json(touched), "version": self._tx.version()}
-            self._tx.run(QUERIES["bump"], bindings)
+        self.touch_records(touched)
         return touched
+
+    def touch_records(self, record_seqs: Sequence[int]) -> None:
+        """Raise revision and index version of records whose entities or aliases have changed."""
+        if record_seqs:
+            bindings = {"seqs": to_json(list(record_seqs)), "version": self._tx.version()}
+            self._tx.run(QUERIES["bump"], bindings)
 
     def _require_seq(self, entity_id: str) -> int:
         row = self._tx.one(QUERIES["keys"], {"id": entity_id})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeVar
 
 from retold.errors import InvalidInput
+
+T = TypeVar("T")
 
 MAX_ID_CHARS: Final = 512
 """Longest accepted identifier; ids are index keys and part of every log line."""
@@ -54,6 +57,21 @@ def require_text(value: str, field: str, max_chars: int) -> str:
             field=field,
         )
     return value
+
+
+def require_list(values: Iterable[T], field: str) -> tuple[T, ...]:
+    """Return the values as a tuple.
+
+    Raises ``InvalidInput`` for one string, whose characters would pass for the values, and for
+    what cannot be iterated.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        kind = type(values).__name__
+        raise InvalidInput(
+            f'`{field}` must be a list such as {field}=["first", "second"], not one {kind}.',
+            field=field,
+        )
+    return tuple(values)
 
 
 def _require_filled_string(value: object, field: str, what: str) -> None:

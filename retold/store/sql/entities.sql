@@ -63,6 +63,16 @@ from entities as e
 where e.scope_code = :scope_code and e.principal_user_id = :user_id
   and e.status in ('provisional', 'confirmed');
 
+-- name: principals
+-- The entities that stand for a user, one in each scope where there is one.
+select e.id, e.kind, e.canonical, e.scope_code, e.status, null, e.principal_user_id,
+  e.created_at,
+  (select json_group_array(alias_norm)
+   from (select alias_norm from entity_aliases where entity_seq = e.seq order by alias_norm))
+from entities as e
+where e.principal_user_id = :user_id and e.status in ('provisional', 'confirmed')
+order by e.seq;
+
 -- name: list_principal_named
 -- Active persons of one scope that carry an alias; marked principals come first.
 select e.id, e.kind, e.canonical, e.scope_code, e.status, null, e.principal_user_id,
