@@ -45,11 +45,10 @@ def store_path(options: GlobalOptions) -> Path:
 
 
 def _named_path(options: GlobalOptions) -> str:
-    environment = read_environment()
-    if options.store or environment.get("RETOLD_STORE", "").strip():
-        return resolve_store_path(options.store, environment, "")
     # The store's own profile cannot be asked before the store is known.
-    return resolve_store_path(None, environment, settings(options, None).config.store.path)
+    return resolve_store_path(
+        options.store, read_environment(), lambda: settings(options, None).config.store.path
+    )
 
 
 def settings(options: GlobalOptions, store_profile: str | None) -> Settings:

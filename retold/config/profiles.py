@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -92,9 +92,15 @@ def resolve_profile(
     return ConfigChoice("standard", None, "default")
 
 
-def resolve_store_path(argument: str | None, environ: Mapping[str, str], configured: str) -> str:
-    """Return the store file: the argument or flag, then RETOLD_STORE, then ``store.path``."""
-    return argument or environ.get("RETOLD_STORE", "").strip() or configured
+def resolve_store_path(
+    argument: str | None, environ: Mapping[str, str], configured: Callable[[], str]
+) -> str:
+    """Return the store file: the argument or flag, then RETOLD_STORE, then ``store.path``.
+
+    ``configured`` answers with ``store.path`` and is asked only when nothing else names a file:
+    a configuration that is wrong does not matter to a file that was named.
+    """
+    return argument or environ.get("RETOLD_STORE", "").strip() or configured()
 
 
 def read_environment() -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +17,23 @@ from retold.text import require_id, require_text
 
 MAX_TURN_CHARS: Final = 1_000_000
 MAX_NAME_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn as a host hands it over.
+
+    ``at`` None means now. ``origin`` None means dialogue, or tool for the tool role. A message
+    with the same ``external_key`` is recorded once.
+    """
+
+    role: TurnRole
+    content: str = field(repr=False)
+    origin: TurnOrigin | None = None
+    at: datetime | None = None
+    name: str | None = field(default=None, repr=False)
+    tool_name: str | None = None
+    external_key: str | None = None
 
 
 class SessionHooks:
@@ -62,38 +81,31 @@ class SessionHooks:
         tool_name: str | None = None,
         external_key: str | None = None,
     ) -> Turn:
-        """Append a turn; after an idle gap it opens the next segment of the conversation.
+        """Append one turn; the fields and errors are those of ``NewTurn`` and ``on_turns``."""
+        new = NewTurn(role, content, origin, at, name, tool_name, external_key)
+        return self.on_turns(principal, [new])[0]
 
-        ``origin`` None means dialogue, or tool for the tool role. The same ``external_key`` is
-        recorded once. Raises InvalidInput, NotFound for a conversation that was never started.
+    def on_turns(self, principal: Principal, new_turns: Sequence[NewTurn]) -> tuple[Turn, ...]:
+        """Append turns in order; after an idle gap they open the conversation's next segment.
+
+        All are checked before the first is stored, and one transaction stores them all. Silence
+        is measured by the store's clock. Raises InvalidInput, NotFound for a conversation that
+        was never started.
         """
-        if role not in TURN_ROLES:
-            raise InvalidInput(f"unknown role {role!r}; choose one of {TURN_ROLES}")
-        require_text(content, "content", MAX_TURN_CHARS)
-        for label, value in (("name", name), ("tool_name", tool_name)):
-            if value is not None:
-                require_text(value, label, MAX_NAME_CHARS)
-        if external_key is not None:
-            require_id(external_key, "external_key", allow_slash=True)
-        if self._content_policy is not None:
-            content = self._content_policy.apply(content, where="turn")
-        moment = None if at is None else require_aware(at)
+        checked = [self._checked(new) for new in new_turns]
+        if not checked:
+            return ()
         with self._store.write() as tx:
             session = self._require(tx, principal)
-            split = self._split_if_idle(tx, principal, session, moment or tx.now)
-            turn = tx.sessions.append_turn(
-                session.id,
-                role,
-                content,
-                origin=origin or ("tool" if role == "tool" else "dialogue"),
-                at=moment,
-                name=name,
-                tool_name=tool_name,
-                external_key=external_key,
+            known = [self._redelivered(tx, session, new) for new in checked]
+            split = None in known and self._split_if_idle(tx, principal, session)
+            turns = tuple(
+                turn or self._append(tx, session, new)
+                for turn, new in zip(known, checked, strict=True)
             )
         if split:
             self._queue.request_extraction(session.id)
-        return turn
+        return turns
 
     def on_session_end(self, principal: Principal, *, extract: bool = False) -> Session:
         """End the open segment; ``extract`` puts it on the extractor's list and rings the queue.
@@ -111,13 +123,52 @@ class SessionHooks:
             self._queue.request_extraction(session.id)
         return ended
 
-    def _split_if_idle(
-        self, tx: Transaction, principal: Principal, session: Session, at: datetime
-    ) -> bool:
+    def _checked(self, new: NewTurn) -> NewTurn:
+        """Return the turn as it is to be stored. Raises InvalidInput."""
+        if new.role not in TURN_ROLES:
+            raise InvalidInput(f"unknown role {new.role!r}; choose one of {TURN_ROLES}")
+        require_text(new.content, "content", MAX_TURN_CHARS)
+        for label, value in (("name", new.name), ("tool_name", new.tool_name)):
+            if value is not None:
+                require_text(value, label, MAX_NAME_CHARS)
+        if new.external_key is not None:
+            require_id(new.external_key, "external_key", allow_slash=True)
+        content = new.content
+        if self._content_policy is not None:
+            content = self._content_policy.apply(content, where="turn")
+        return replace(
+            new,
+            content=content,
+            origin=new.origin or ("tool" if new.role == "tool" else "dialogue"),
+            at=None if new.at is None else require_aware(new.at),
+        )
+
+    @staticmethod
+    def _redelivered(tx: Transaction, session: Session, new: NewTurn) -> Turn | None:
+        if new.external_key is None:
+            return None
+        return tx.sessions.turn_by_key(
+            session.conversation_id, new.external_key, new.role, new.content
+        )
+
+    @staticmethod
+    def _append(tx: Transaction, session: Session, new: NewTurn) -> Turn:
+        return tx.sessions.append_turn(
+            session.id,
+            new.role,
+            new.content,
+            origin=new.origin or "dialogue",
+            at=new.at,
+            name=new.name,
+            tool_name=new.tool_name,
+            external_key=new.external_key,
+        )
+
+    def _split_if_idle(self, tx: Transaction, principal: Principal, session: Session) -> bool:
         """End a segment that was silent too long; say whether it is to be extracted."""
         idle = timedelta(minutes=self._cfg.ingestion.session_idle_timeout_minutes)
         last = session.last_turn_at
-        if session.ended_at is not None or last is None or at - last <= idle:
+        if session.ended_at is not None or last is None or tx.now - last <= idle:
             return False
         tx.sessions.end(session.id, "idle")
         self._event(tx, "session.split", principal, session)

@@ -14,16 +14,12 @@ from retold.config import (
     profile_config,
     read_environment,
     resolve_profile,
+    resolve_store_path,
 )
-from retold.errors import (
-    NotYetAvailable,
-    StoreUnavailable,
-)
+from retold.errors import NotYetAvailable, StoreError
 from retold.host import MemoryHost
 from retold.memory.session import MemorySession
-from retold.models import (
-    Principal,
-)
+from retold.models import Principal
 from retold.operations.status import StoreStatus, store_status
 from retold.runtime import MemoryRuntime, OnMismatch, Overrides, build_runtime
 from retold.store import Store
@@ -58,14 +54,16 @@ class Retold:
 
         ``config`` is a configuration or a YAML path; ``profile`` one of standard, lite, offline.
         Both None: RETOLD_CONFIG or RETOLD_PROFILE, else the profile the store was made with, else
-        standard. ``path`` None takes ``store.path`` of the configuration. Raises ValueError for
-        both at once or an unknown profile, RetoldSetupError for a missing model or package,
+        standard; a file that is still to be migrated names none. ``path`` None takes
+        RETOLD_STORE, then ``store.path`` of the configuration. A ``read_only`` store is searched
+        and read; what would write raises StoreUnavailable. Raises ValueError for config and
+        profile at once or an unknown profile, RetoldSetupError for a missing model or package,
         MigrationRequired, ForeignFile, EmbeddingProfileMismatch and StoreUnavailable.
         """
-        chosen, name = _settings(path, config, profile)
+        file, chosen, name = _settings(path, config, profile)
         runtime = build_runtime(
             chosen,
-            path,
+            file,
             overrides=overrides,
             profile=name,
             create=create,
@@ -118,13 +116,16 @@ class Retold:
 
         No grant is needed: without one it works on the private scope of the pair. ``session_id``
         is the host's own id (None makes one); a known one goes on. ``record`` False keeps no
-        transcript. Raises InvalidInput for blank ids, control characters, a slash in agent or user
-        id, or ``~`` in a session id.
+        transcript. On a read-only store the session searches and reads, and leaves no trace.
+        Raises InvalidInput for blank ids, control characters, a slash in agent or user id, or
+        ``~`` in a session id.
         """
         if extract:
             raise NotYetAvailable.named("session(extract=True)")
-        principal = Principal(agent_id, user_id, session_id or self.runtime.id_source(), project_id)
-        self.runtime.hooks.on_session_start(principal, record=record)
+        named = self.runtime.id_source() if session_id is None else session_id
+        principal = Principal(agent_id, user_id, named, project_id)
+        if not self.store.read_only:
+            self.runtime.hooks.on_session_start(principal, record=record)
         return MemorySession(self.runtime, principal)
 
     def status(self) -> StoreStatus:
@@ -149,36 +150,48 @@ def _settings(
     path: str | os.PathLike[str] | None,
     config: RetoldConfig | str | os.PathLike[str] | None,
     profile: str | None,
-) -> tuple[RetoldConfig, str | None]:
-    """Return the configuration to use and the profile name a new store remembers."""
+) -> tuple[str, RetoldConfig, str | None]:
+    """Return the file, the configuration to use and the profile name a new store remembers."""
     choices = ", ".join(PROFILES)
     if config is not None and profile is not None:
         raise ValueError(f"pass config or profile, not both; the profiles are {choices}")
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; choose one of {choices}")
-    if isinstance(config, RetoldConfig):
-        return config, None
-    if config is not None:
-        return load_config(Path(config)), None
-    choice = resolve_profile(profile, _stored_profile(path), read_environment())
+    given = (
+        config if config is None or isinstance(config, RetoldConfig) else load_config(Path(config))
+    )
+    file = resolve_store_path(
+        None if path is None else os.fspath(path),
+        read_environment(),
+        lambda: (given if given is not None else _resolved(profile, None)[0]).store.path,
+    )
+    if given is not None:
+        return file, given, None
+    stored = _stored_profile(Path(file)) if profile is None else None
+    return file, *_resolved(profile, stored)
+
+
+def _resolved(profile: str | None, stored_profile: str | None) -> tuple[RetoldConfig, str | None]:
+    """Return the configuration that applies when none was passed, and its profile's name."""
+    choice = resolve_profile(profile, stored_profile, read_environment())
     if choice.config_path is not None:
         return load_config(choice.config_path), None
     name = choice.profile or "standard"
     return profile_config(name), name
 
 
-def _stored_profile(path: str | os.PathLike[str] | None) -> str | None:
-    """Return the profile an existing store was made with; None for a new or unreadable file.
+def _stored_profile(path: Path) -> str | None:
+    """Return the profile a store was made with; None for a new file and for an unusable one.
 
-    What is wrong with the file is reported when it is opened for good.
+    What is wrong with the file is reported, or migrated, when it is opened for good.
     """
-    if path is None or not Path(path).is_file() or Path(path).stat().st_size == 0:
-        return None
     try:
+        if not path.is_file() or path.stat().st_size == 0:
+            return None
         with (
             Store.open(path, read_only=True, allow_migration_issues=True) as store,
             store.read() as tx,
         ):
             return tx.meta.profile()
-    except (StoreUnavailable, OSError):
+    except (StoreError, OSError):
         return None

@@ -13,10 +13,14 @@ from retold.errors import (
     NotFound,
     NotYetAvailable,
     SessionFinished,
+    StoreUnavailable,
 )
+from retold.memory.messages import new_turns
 from retold.models import (
     ACTIVE_STATUSES,
+    EntityKind,
     EntityMention,
+    LinkRole,
     MemoryType,
     Principal,
     Record,
@@ -33,7 +37,7 @@ from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
-from retold.text import locate_quote
+from retold.text import locate_quote, require_list
 
 RevisionAction = Literal["confirm", "supersede", "expire"]
 
@@ -78,9 +82,10 @@ class MemorySession:
     ) -> Turn:
         """Add a turn to the transcript; it is evidence for later claims.
 
-        ``at`` None means now. The same ``external_key`` is recorded once. Raises InvalidInput.
+        ``at`` None means now; a session splits by the store's own clock, whatever ``at`` says.
+        The same ``external_key`` is recorded once. Raises InvalidInput.
         """
-        self._require_open()
+        self._require_writable()
         return self._runtime.hooks.on_turn(
             self.principal,
             role,
@@ -92,20 +97,16 @@ class MemorySession:
         )
 
     def add_messages(self, messages: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]:
-        """Add chat messages of the form ``{"role": ..., "content": str, "name"?: ...}``, in order.
+        """Add chat messages of the form ``{"role": ..., "content": ..., "name"?: ...}``, in order.
 
-        System messages are skipped: they are nobody's words. Raises InvalidInput for content that
-        is no text, before anything of that message is stored.
+        ``external_key``, or else ``id``, is the message's own key: a message that is delivered
+        again is recorded once. ``content`` is text, or a list of parts whose text is kept. System
+        and developer messages are skipped, which are nobody's words, and so are messages without
+        text, such as calls of a tool. All are looked at before the first is stored: InvalidInput
+        leaves nothing behind.
         """
-        turns = []
-        for message in messages:
-            role, content = message.get("role"), message.get("content")
-            if role == "system":
-                continue
-            if not isinstance(content, str):
-                raise InvalidInput("message content must be text; pass each text part by itself")
-            turns.append(self.turn(role, content, name=message.get("name")))  # type: ignore[arg-type]  # checked there
-        return tuple(turns)
+        self._require_writable()
+        return self._runtime.hooks.on_turns(self.principal, new_turns(messages))
 
     def remember(
         self,
@@ -137,7 +138,7 @@ class MemorySession:
         EntityAmbiguous and WriteContended as their messages say. This method trusts its caller:
         never expose it to a model as a tool.
         """
-        self._require_open()
+        self._require_writable()
         request = WriteRequest(
             type=type,
             content=content,
@@ -147,7 +148,7 @@ class MemorySession:
             mentions=_mentions(about, mentions),
             event_at=event_at,
             valid_until=valid_until,
-            tags=tuple(tags or ()),
+            tags=() if tags is None else require_list(tags, "tags"),
             replaces=replaces,
             allow_inference=allow_inference,
         )
@@ -260,7 +261,7 @@ class MemorySession:
         supersede needs ``content`` and answers with a WriteResult; the others return the record.
         Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history.
         """
-        self._require_open()
+        self._require_writable()
         revision = self._runtime.revision
         if action == "supersede":
             if content is None:
@@ -289,23 +290,29 @@ class MemorySession:
 
     def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
         """Merge two entities of one scope and kind; return the ids of the touched records."""
-        self._require_open()
+        self._require_writable()
         touched = self._runtime.revision.merge(self.principal, entity_id, merge_into, reason=reason)
         return tuple(touched)
 
     def forget(self, record_id: str, *, reason: str = "asked to forget") -> RecordView:
         """Turn a record into a tombstone that nothing shows. Raises NotFound."""
-        self._require_open()
+        self._require_writable()
         return self._view(self._runtime.revision.forget(self.principal, record_id, reason=reason))
 
     def finish(self, *, extract: bool = False) -> ExtractionHandle:
-        """End the conversation; a second call does nothing. Afterwards the session refuses use."""
+        """End the conversation; a second call does nothing. Afterwards the session refuses use.
+
+        On a read-only store there is no conversation to end, and the handle names the host's id.
+        """
         if self._finished is not None:
             return self._finished
         if extract:
             raise NotYetAvailable.named("finish(extract=True)")
-        session = self._runtime.hooks.on_session_end(self.principal)
-        self._finished = ExtractionHandle(session.id)
+        if self._runtime.store.read_only:
+            self._finished = ExtractionHandle(str(self.principal.session_id))
+        else:
+            session = self._runtime.hooks.on_session_end(self.principal)
+            self._finished = ExtractionHandle(session.id)
         return self._finished
 
     def tools(self) -> NoReturn:
@@ -347,13 +354,25 @@ class MemorySession:
                 "Retold.session"
             )
 
+    def _require_writable(self) -> None:
+        self._require_open()
+        if self._runtime.store.read_only:
+            raise StoreUnavailable(
+                f"{self._runtime.store.path} was opened read-only; open it without read_only=True "
+                "to write"
+            )
+
 
 def _mentions(
     about: str | EntityMention | None, mentions: Sequence[str | EntityMention]
 ) -> tuple[EntityMention, ...]:
-    named = [EntityMention("person", about, "about") if isinstance(about, str) else about]
-    named += [
-        EntityMention("other", mention, "mentions") if isinstance(mention, str) else mention
-        for mention in mentions
-    ]
-    return tuple(mention for mention in named if mention is not None)
+    """Return the entities of a claim, the subject first; the argument decides the role."""
+    named = [] if about is None else [_mention(about, "person", "about")]
+    listed = require_list(mentions, "mentions")
+    return (*named, *(_mention(mention, "other", "mentions") for mention in listed))
+
+
+def _mention(named: str | EntityMention, kind: EntityKind, role: LinkRole) -> EntityMention:
+    if isinstance(named, EntityMention):
+        return replace(named, role=role)
+    return EntityMention(kind, named, role)

@@ -8,8 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from retold.errors import InvalidInput, NotFound
-from retold.models import EndedBy, Principal, Session, Turn, TurnOrigin, TurnRole
-from retold.store.codec import from_text, from_text_or_none, to_text
+from retold.models import (
+    EVIDENCE_ORIGINS,
+    EndedBy,
+    Principal,
+    Session,
+    Turn,
+    TurnOrigin,
+    TurnRole,
+)
+from retold.store.codec import from_text, from_text_or_none, to_json, to_text
 from retold.store.queries import load_queries
 from retold.text import require_id
 
@@ -150,7 +158,7 @@ class SessionRepository:
                 f"session {session_id!r} keeps no transcript; open it with record=True"
             )
         if external_key is not None:
-            stored = self._stored_turn(conversation_id, external_key, role, content)
+            stored = self.turn_by_key(conversation_id, external_key, role, content)
             if stored is not None:
                 return stored
         turn = Turn(
@@ -170,9 +178,41 @@ class SessionRepository:
         """Return the turns of all segments in order; blanked ones have empty content."""
         return _turns(self._tx.run(QUERIES["turns"], {"conversation_id": conversation_id}))
 
+    def turns_with(self, conversation_id: str, text: str) -> list[Turn]:
+        """Return the turns that may be evidence and hold a text to the letter, in order."""
+        bindings = {
+            "conversation_id": conversation_id,
+            "origins": to_json(list(EVIDENCE_ORIGINS)),
+            "text": text,
+        }
+        return _turns(self._tx.run(QUERIES["turns_with"], bindings))
+
     def turns_of(self, session_id: str) -> list[Turn]:
         """Return the turns of one segment in order; blanked ones have empty content."""
         return _turns(self._tx.run(QUERIES["turns_of"], {"id": session_id}))
+
+    def turn_by_key(
+        self, conversation_id: str, external_key: str, role: TurnRole, content: str
+    ) -> Turn | None:
+        """Return the conversation's turn under a host's own key; None when there is none.
+
+        Raises InvalidInput when the key names another message.
+        """
+        row = self._tx.one(
+            QUERIES["turn_by_key"],
+            {"conversation_id": conversation_id, "external_key": external_key},
+        )
+        if row is None:
+            return None
+        stored, is_blanked = _turn(row), row[9] is not None
+        # A blanked turn cannot be compared; recording it anew would undo the erasure.
+        if not is_blanked and (stored.role, stored.content) != (role, content):
+            raise InvalidInput(
+                f"`external_key` {external_key!r} already names another message of this session; "
+                "give every message its own key",
+                field="external_key",
+            )
+        return stored
 
     def _keys(self, session_id: str) -> tuple[int, int, str]:
         row = self._tx.one(QUERIES["keys"], {"id": session_id})
@@ -203,26 +243,17 @@ class SessionRepository:
         if row is None:
             raise NotFound(f"no conversation {conversation_id!r}")
         latest = _session(row)
-        return latest.id if latest.ended_at is None else self._continue(latest).id
-
-    def _stored_turn(
-        self, conversation_id: str, external_key: str, role: TurnRole, content: str
-    ) -> Turn | None:
-        row = self._tx.one(
-            QUERIES["turn_by_key"],
-            {"conversation_id": conversation_id, "external_key": external_key},
+        if latest.ended_at is None:
+            return latest.id
+        following = self._continue(latest)
+        self._tx.events.append(
+            "session.started",
+            following.agent_id,
+            session_id=following.id,
+            user_id=following.user_id,
+            payload={"segment": following.segment},
         )
-        if row is None:
-            return None
-        stored, is_blanked = _turn(row), row[9] is not None
-        # A blanked turn cannot be compared; recording it anew would undo the erasure.
-        if not is_blanked and (stored.role, stored.content) != (role, content):
-            raise InvalidInput(
-                f"`external_key` {external_key!r} already names another message of this session; "
-                "give every message its own key",
-                field="external_key",
-            )
-        return stored
+        return following.id
 
     def _insert_turn(self, turn: Turn) -> Turn:
         seq = self.require_seq(turn.session_id)

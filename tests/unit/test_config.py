@@ -547,9 +547,15 @@ def test_resolve_profile_refuses_an_unknown_argument():
 def test_resolve_store_path_follows_the_order():
     environ = {"RETOLD_STORE": "env.sqlite"}
 
-    assert resolve_store_path("flag.sqlite", environ, "cfg.sqlite") == "flag.sqlite"
-    assert resolve_store_path(None, environ, "cfg.sqlite") == "env.sqlite"
-    assert resolve_store_path(None, {}, "cfg.sqlite") == "cfg.sqlite"
+    def configured():
+        asked.append("store.path")
+        return "cfg.sqlite"
+
+    asked = []
+    assert resolve_store_path("flag.sqlite", environ, configured) == "flag.sqlite"
+    assert resolve_store_path(None, environ, configured) == "env.sqlite"
+    assert asked == []
+    assert resolve_store_path(None, {}, configured) == "cfg.sqlite"
 
 
 def test_read_environment_holds_nothing_but_our_variables(monkeypatch):

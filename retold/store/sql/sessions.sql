@@ -120,6 +120,17 @@ join session_turns as t on t.session_seq = s.seq
 where s.conversation_id = :conversation_id
 order by s.segment, t.turn;
 
+-- name: turns_with
+-- The turns of a conversation that hold a text to the letter and may be evidence, in order.
+select s.id, t.turn, t.role, t.content, t.at, t.origin, t.name, t.tool_name, t.external_key,
+  t.blanked_at
+from sessions as s
+join session_turns as t on t.session_seq = s.seq
+where s.conversation_id = :conversation_id
+  and t.origin in (select value from json_each(:origins))
+  and instr(t.content, :text) > 0
+order by s.segment, t.turn;
+
 -- name: turns_of
 -- The turns of one segment, in order.
 select s.id, t.turn, t.role, t.content, t.at, t.origin, t.name, t.tool_name, t.external_key,
