@@ -130,6 +130,7 @@ class Persistence:
                 supersedes=old,
                 attribute=None if keep is None else (keep.attribute, keep.attribute_derived),
             )
+            self._tx.records.set_superseder([other.id for other in decision.also], record.seq)
             self._note_all(record, decision.notes)
         extra = {
             "supersedes": old.id,
@@ -146,7 +147,7 @@ class Persistence:
 
     def _arrive_late(self, decision: SupersededOnArrival, facts: Mapping[str, Any]) -> Applied:
         with self._trace.stage("persistence"):
-            record = self._store("superseded")
+            record = self._store("superseded", superseded_by=decision.by)
         self._event("record.created", record, {**facts, "superseded_on_arrival_by": decision.by.id})
         return self._applied(record, "superseded_on_arrival", (decision.by.id,))
 
@@ -210,6 +211,7 @@ class Persistence:
         status: RecordStatus,
         *,
         supersedes: Record | None = None,
+        superseded_by: Record | None = None,
         attribute: tuple[str | None, bool] | None = None,
     ) -> Record:
         plan, request = self._plan, self._plan.request
@@ -234,6 +236,7 @@ class Persistence:
                 confidence=self._confidence(),
                 status=status,
                 supersedes_id=supersedes.id if supersedes else None,
+                superseded_by_id=superseded_by.id if superseded_by else None,
                 version=supersedes.version + 1 if supersedes else 1,
                 temporary=plan.temporary,
                 tags=request.tags,

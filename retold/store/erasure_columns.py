@@ -43,8 +43,8 @@ COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = MappingProxyType(
             metadata="seq id type version revision subject_entity_seq attribute_derived scope_code"
             " source_kind created_at created_us event_at event_us expires_at expires_us valid_from"
             " valid_from_us valid_until valid_until_us review_at review_flagged_at closed_at"
-            " closed_us confidence status supersedes_seq reinforcements last_reinforced_at"
-            " temporary activation category token_count index_version",
+            " closed_us confidence status supersedes_seq superseded_by_seq reinforcements"
+            " last_reinforced_at temporary activation category token_count index_version",
         ),
         "removed_rows": _table(metadata="seq index_version"),
         "record_entities": _table(metadata="record_seq entity_seq role"),

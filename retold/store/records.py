@@ -59,7 +59,8 @@ class NewRecord:
     supersedes_id: str | None
     version: int
     temporary: bool
-    tags: tuple[str, ...]
+    tags: tuple[str, ...] = field(repr=False)
+    superseded_by_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,10 @@ class RecordRepository:
         return {seq: self._record(rows[seq]) for seq in wanted if seq in rows}
 
     def insert(self, new: NewRecord) -> Record:
-        """Store a new row under the transaction's version and return it. Links come separately."""
+        """Store a new row under the transaction's version and return it. Links come separately.
+
+        The row it supersedes learns which one stands in its place.
+        """
         now = self._tx.now
         closed_at = now if new.status in ("superseded", "expired", "deleted") else None
         row = self._tx.one(
@@ -154,6 +158,7 @@ class RecordRepository:
                 "confidence": new.confidence,
                 "status": new.status,
                 "supersedes_id": new.supersedes_id,
+                "superseded_by_id": new.superseded_by_id,
                 "temporary": int(new.temporary),
                 "token_count": 0,
                 "index_version": self._tx.version(),
@@ -161,6 +166,8 @@ class RecordRepository:
             },
         )
         assert row is not None  # `returning` yields the row it inserted
+        if new.supersedes_id is not None:
+            self.set_superseder([new.supersedes_id], row[0])
         return self.by_seqs([row[0]])[row[0]]
 
     def update(self, record: Record) -> Record:
@@ -198,6 +205,15 @@ class RecordRepository:
             },
         )
         return self.by_seqs([record.seq])[record.seq]
+
+    def set_superseder(self, record_ids: Sequence[str], by_seq: int) -> None:
+        """Remember the row that stands in the place of superseded ones: their validity ends there.
+
+        A row that knows its superseder keeps it.
+        """
+        self._tx.run(
+            QUERIES["set_superseder"], {"ids": to_json(list(record_ids)), "by_seq": by_seq}
+        )
 
     def set_token_count(self, seq: int, token_count: int) -> None:
         """Remember how many index tokens a row has."""

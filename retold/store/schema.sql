@@ -80,6 +80,7 @@ create table records (
   confidence real not null check (confidence between 0 and 1),
   status text not null check (status in ('provisional', 'confirmed', 'superseded', 'expired', 'deleted')),
   supersedes_seq integer references records(seq),
+  superseded_by_seq integer references records(seq),
   reinforcements integer not null default 0,
   last_reinforced_at text,
   temporary integer not null default 0 check (temporary in (0, 1)),

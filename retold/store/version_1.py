@@ -155,6 +155,7 @@ def carry_over(tx: Transaction) -> CarriedOver:
         _chain_events(tx)
         for _, record_id in surplus:
             _note_retired(tx, record_id)
+        tx.run(QUERIES["link_superseders"])
         tx.run(QUERIES["close_records"])
         tx.run(QUERIES["close_records_us"])
         reindex.rebuild(tx)

@@ -382,6 +382,33 @@ def test_migration_drops_references_to_rows_that_are_missing(tmp_path):
         assert tx.meta.row_counts()["embeddings"] == tx.meta.row_counts()["session_turns"] == 0
 
 
+def test_migration_knows_what_stands_in_the_place_of_each_superseded_record(tmp_path):
+    """Version 1 named the winner of a late arrival and agreeing siblings in events only."""
+    old = Version1File(tmp_path / "old.db")
+    for id_ in ("replaced", "sibling", "late", "unknown"):
+        old.record(id_, f"Ana lives in {id_}", type="episodic", status="superseded")
+    old.record("winner", "Ana lives here", type="episodic", supersedes_id="replaced")
+    old.event("e-1", AT, "record.created", record_id="late", payload="not json")
+    for number, (id_, payload) in enumerate(
+        {
+            "winner": '{"also_superseded": ["sibling", "gone"]}',
+            "late": '{"superseded_on_arrival_by": "winner"}',
+            "unknown": '{"superseded_on_arrival_by": "gone"}',
+        }.items()
+    ):
+        old.event(f"e-2{number}", AT, "record.created", record_id=id_, payload=payload)
+    old.close()
+
+    migrate(tmp_path / "old.db")
+
+    with Store.open(tmp_path / "old.db") as store, store.read() as tx:
+        linked = tx.run(
+            "select r.id, winner.id from records as r"
+            " join records as winner on winner.seq = r.superseded_by_seq"
+        )
+        assert dict(linked) == dict.fromkeys(("replaced", "sibling", "late"), "winner")
+
+
 def test_migration_leaves_two_local_namesakes_as_an_issue(tmp_path):
     old = Version1File(tmp_path / "old.db")
     old.entity("e-1", "Max", "max", scope_kind="project", scope_id="p")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from retold.testing import MemoryLab
@@ -54,3 +56,31 @@ def test_a_repetition_does_not_keep_a_statement_past_its_stated_end():
         (view,) = lab.session().get(first.record_id).found
         assert view.valid_until is not None
         assert view.expires_at == view.valid_until
+
+
+def test_looking_back_shows_the_winner_without_what_arrived_late_or_ran_out():
+    """``as_of`` now is what is true now, as far as anybody said."""
+    with MemoryLab.open() as lab:
+        session = lab.session()
+        session.turn("user", "I live in Porto now.", at=lab.clock())
+        session.remember(
+            "The user lives in Porto", evidence="I live in Porto now.", attribute="home_city"
+        )
+        late = session.remember(
+            "The user lives in Lisbon",
+            evidence="I live in Lisbon.",
+            attribute="home_city",
+            event_at=lab.clock() - timedelta(days=300),
+        )
+        session.remember("The user likes chess games", source_kind="agent_inference")
+        assert late.kind == "superseded_on_arrival"
+        before = lab.clock() - timedelta(days=1)
+        lab.clock.advance(days=40)
+
+        def seen(moment):
+            page = session.search("Where does the user live, Lisbon or Porto", as_of=moment)
+            return [item.record.content for item in page]
+
+        assert seen(lab.clock()) == ["The user lives in Porto"]
+        assert seen(before) == ["The user lives in Lisbon"]
+        assert len(session.search("likes chess games", as_of=lab.clock())) == 0

@@ -320,6 +320,71 @@ def test_known_at_and_as_of_are_two_questions(store, clock):
     ]  # fmt: skip
 
 
+def seqs_as_of(tx, moment, code):
+    return tx.records.seqs_at("as_of", moment, [code], types=None, since=None, until=None)
+
+
+def test_a_row_superseded_on_arrival_was_true_until_its_winner(store, clock):
+    """Taking the end from rows that name what they supersede makes it fail."""
+    start = clock()
+    with store.write() as tx:
+        winner = insert(tx, "Porto", event_at=start)
+        late = insert(
+            tx,
+            "Lisbon",
+            event_at=start - timedelta(days=300),
+            status="superseded",
+            superseded_by_id=winner.id,
+        )
+        code = tx.scopes.require(SCOPE)
+
+        assert seqs_as_of(tx, start - timedelta(days=1), code) == [late.seq]
+        assert seqs_as_of(tx, start, code) == [winner.seq]
+
+
+def test_a_sibling_that_went_with_the_superseded_row_ends_where_that_does(store, clock):
+    start = clock()
+    with store.write() as tx:
+        old = insert(tx, "Oslo", event_at=start - timedelta(days=9))
+        sibling = insert(tx, "In Lyon", event_at=start - timedelta(days=8))
+        for one in (old, sibling):
+            tx.records.update(replace(one, status="superseded"))
+        new = insert(tx, "Lyon", event_at=start - timedelta(days=5), supersedes_id=old.id)
+        tx.records.set_superseder([sibling.id], new.seq)
+        code = tx.scopes.require(SCOPE)
+
+        assert seqs_as_of(tx, start - timedelta(days=6), code) == [old.seq, sibling.seq]
+        assert seqs_as_of(tx, start, code) == [new.seq]
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_an_expired_row_was_true_until_it_expired(store, clock, swept):
+    start = clock()
+    with store.write() as tx:
+        record = insert(tx, event_at=start, expires_at=start + timedelta(days=30))
+        code = tx.scopes.require(SCOPE)
+    clock.advance(days=40)
+    with store.write() as tx:
+        if swept:
+            tx.records.update(replace(record, status="expired"))
+
+        assert seqs_as_of(tx, start + timedelta(days=29), code) == [record.seq]
+        assert seqs_as_of(tx, start + timedelta(days=30), code) == []
+
+
+def test_a_row_that_was_expired_by_hand_was_true_until_then(store, clock):
+    start = clock()
+    with store.write() as tx:
+        record = insert(tx, event_at=start)
+        code = tx.scopes.require(SCOPE)
+    clock.advance(days=4)
+    with store.write() as tx:
+        tx.records.update(replace(record, status="expired"))
+
+        assert seqs_as_of(tx, start + timedelta(days=3), code) == [record.seq]
+        assert seqs_as_of(tx, start + timedelta(days=4), code) == []
+
+
 @pytest.mark.parametrize("which", ["known_at", "as_of"])
 def test_the_past_holds_nothing_that_was_forgotten(store, clock, which):
     """Removing ``r.status <> 'deleted'`` from either statement makes it fail."""

@@ -30,15 +30,16 @@ insert into records (
   scope_code, source_kind, source_ref, creator_agent_id, evidence,
   created_at, created_us, event_at, event_us, expires_at, expires_us,
   valid_from, valid_from_us, valid_until, valid_until_us, review_at, closed_at, closed_us,
-  confidence, status, supersedes_seq, last_reinforced_at, temporary, token_count, index_version,
-  tags
+  confidence, status, supersedes_seq, superseded_by_seq, last_reinforced_at, temporary,
+  token_count, index_version, tags
 ) values (
   :id, :type, :version, :content, :subject,
   (select seq from entities where id = :subject_entity_id), :attribute, :attribute_derived,
   :scope_code, :source_kind, :source_ref, :creator_agent_id, :evidence,
   :created_at, :created_us, :event_at, :event_us, :expires_at, :expires_us,
   :valid_from, :valid_from_us, :valid_until, :valid_until_us, :review_at, :closed_at, :closed_us,
-  :confidence, :status, (select seq from records where id = :supersedes_id), null, :temporary,
+  :confidence, :status, (select seq from records where id = :supersedes_id),
+  (select seq from records where id = :superseded_by_id), null, :temporary,
   :token_count, :index_version, :tags
 )
 returning seq;
@@ -68,6 +69,11 @@ where seq = :seq;
 -- name: set_token_count
 -- Remember how many index tokens a row has; no update of what the row says.
 update records set token_count = :token_count where seq = :seq;
+
+-- name: set_superseder
+-- Remember which row stands in the place of some others; the first one that came stays.
+update records set superseded_by_seq = :by_seq
+where id in (select value from json_each(:ids)) and superseded_by_seq is null;
 
 -- name: subject_own
 -- Active, unexpired rows of one entity under one attribute.
@@ -170,16 +176,21 @@ where r.scope_code in (select value from json_each(:scope_codes))
 
 -- name: as_of
 -- Rows of some scopes whose validity covers a moment, superseded ones included, deleted ones never.
+-- An expired one was valid until it expired, also when nobody has swept it yet.
 select r.seq
 from records as r
+left join records as winner on winner.seq = r.superseded_by_seq
 where r.scope_code in (select value from json_each(:scope_codes))
   and r.status <> 'deleted'
   and coalesce(r.valid_from_us, r.event_us) <= :at_us
   and coalesce(
     r.valid_until_us,
-    (select min(s.event_us) from records as s where s.supersedes_seq = r.seq),
+    winner.event_us,
+    case when r.status = 'superseded' then r.closed_us end,
     9223372036854775807
   ) > :at_us
+  and (r.expires_us is null or r.expires_us > :at_us)
+  and (r.status <> 'expired' or r.closed_us > :at_us)
   and (:types is null or r.type in (select value from json_each(:types)))
   and (:since_us is null or r.event_us >= :since_us)
   and (:until_us is null or r.event_us < :until_us);

@@ -472,6 +472,40 @@ left join v1_sessions as s
   on s.id = case when json_valid(e.payload) then e.payload ->> '$.session_id' end
 order by moment, e.id;
 
+-- name: link_superseders
+-- Which record stands in the place of each superseded one: its replacement, the winner or the
+-- replacement that an event names, or the summary that lives.
+update records set superseded_by_seq = found.by_seq
+from (
+  select seq, min(by_seq) as by_seq
+  from (
+    select supersedes_seq as seq, seq as by_seq from records where supersedes_seq is not null
+    union all
+    select lost.seq, winner.seq
+    from v1_events as e
+    join records as lost on lost.id = e.record_id
+    join records as winner
+      on winner.id = case when json_valid(e.payload)
+        then e.payload ->> '$.superseded_on_arrival_by' end
+    union all
+    select lost.seq, winner.seq
+    from v1_events as e
+    join json_each(
+      case when json_valid(e.payload) then e.payload else '{}' end, '$.also_superseded'
+    ) as sibling
+    join records as lost on lost.id = sibling.value
+    join records as winner on winner.id = e.record_id
+    union all
+    select lost.seq, live.seq
+    from records as lost
+    join records as live on live.source_ref = lost.source_ref
+      and live.source_kind = 'session_summary' and live.status in ('provisional', 'confirmed')
+    where lost.source_kind = 'session_summary'
+  )
+  group by seq
+) as found
+where found.seq = records.seq and records.seq <> found.by_seq and records.status = 'superseded';
+
 -- name: close_records
 -- When the store stopped believing: the replacement, else the last event, else the expiry.
 update records set closed_at = coalesce(
