@@ -78,8 +78,8 @@ SNAPSHOT_NET = (
     ),
 )
 FINAL_LOOK = Change(
-    "retold/retrieve/snapshot.py",
-    "if record.scope in scope_codes\n        and may_be_shown(",
+    "retold/retrieve/final.py",
+    "if record.scope in scope_codes and may_be_shown(",
     "if may_be_shown(",
 )
 NETS = (*SNAPSHOT_NET, FINAL_LOOK)
@@ -154,9 +154,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 "retold/retrieve/snapshot.py",
-                "eligible = readable.eligible.contains_all([row.other_seq for row in noted])"
-                ".tolist()",
-                "eligible = [True] * len(noted)",
+                "if row.status in ACTIVE_STATUSES and row.scope_code in scope_codes",
+                "if row.status in ACTIVE_STATUSES",
             ),
             *NETS,
         ),
@@ -168,9 +167,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 "retold/retrieve/snapshot.py",
-                "eligible = readable.eligible.contains_all([row.other_seq for row in noted])"
-                ".tolist()",
-                "eligible = [True] * len(noted)",
+                "if row.status in ACTIVE_STATUSES and row.scope_code in scope_codes",
+                "if row.status in ACTIVE_STATUSES",
             ),
             *SNAPSHOT_NET,
         ),
@@ -235,24 +233,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "history versions",
-        "the history of a claim shows versions of other scopes",
-        (
-            Change(
-                "retold/retrieve/lookup.py",
-                "seqs = gate.seqs(known)",
-                "seqs = {one.id: one.seq for one in lineage}",
-            ),
-        ),
-    ),
-    Mutant(
         "lineage",
-        "a record names versions of other scopes",
+        "a record names versions of other scopes, and its history shows them",
         (
             Change(
                 "retold/retrieve/lookup.py",
-                "return tuple(version for version in versions if version in readable)",
-                "return tuple(versions)",
+                "if one.scope_code in self.codes and (until is None",
+                "if (until is None",
             ),
         ),
     ),
@@ -274,9 +261,8 @@ MUTANTS: tuple[Mutant, ...] = (
             Change(
                 "retold/store/sql/records.sql",
                 "where r.scope_code in (select value from json_each(:scope_codes))\n"
-                "  and r.status in (select value from json_each(:statuses))",
-                "where :scope_codes is not null\n"
-                "  and r.status in (select value from json_each(:statuses))",
+                "  and case when r.status",
+                "where :scope_codes is not null\n  and case when r.status",
             ),
         ),
     ),
@@ -287,8 +273,8 @@ MUTANTS: tuple[Mutant, ...] = (
             Change(
                 "retold/store/sql/records.sql",
                 "where r.scope_code in (select value from json_each(:scope_codes))\n"
-                "group by r.status",
-                "where :scope_codes is not null\ngroup by r.status",
+                "group by standing",
+                "where :scope_codes is not null\ngroup by standing",
             ),
         ),
     ),
