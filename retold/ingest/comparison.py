@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -44,13 +44,13 @@ class Target:
     """
 
     type: MemoryType
-    content: str
-    attribute: str
+    content: str = field(repr=False)
+    attribute: str = field(repr=False)
     scope_codes: tuple[int, ...]
     entity_ids: tuple[str, ...]
     has_primary: bool
-    names: tuple[str, ...]
-    vector: Vector
+    names: tuple[str, ...] = field(repr=False)
+    vector: Vector = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ The rules are LLD 6.3 as the decisions amend them. ``decide`` sees no store, no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from retold.config import IngestionConfig, PolicyConfig
@@ -35,7 +35,7 @@ class Claim:
     """
 
     type: MemoryType
-    attribute: str | None
+    attribute: str | None = field(repr=False)
     attribute_derived: bool
     multi_valued: bool
     temporary: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from retold.errors import InvalidInput, InvalidSubject
@@ -47,7 +47,7 @@ _NOT_NAMES: Final = frozenset(
 class Key:
     """The attribute a claim is filed under. ``derived`` keys come from the content."""
 
-    attribute: str
+    attribute: str = field(repr=False)
     derived: bool
 
 

@@ -48,7 +48,7 @@ class Turn:
     content: str = field(repr=False)
     at: datetime
     origin: TurnOrigin = "dialogue"
-    name: str | None = None
+    name: str | None = field(default=None, repr=False)
     tool_name: str | None = None
     external_key: str | None = None
 

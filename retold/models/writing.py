@@ -44,7 +44,7 @@ class WriteRequest:
 
     type: MemoryType
     content: str = field(repr=False)
-    attribute: str | None = None
+    attribute: str | None = field(default=None, repr=False)
     scope: Scope | None = None
     source_kind: SourceKind = "user_statement"
     evidence: str | None = field(default=None, repr=False)
@@ -54,7 +54,7 @@ class WriteRequest:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     review_at: datetime | None = None
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = field(default=(), repr=False)
     replaces: bool | None = None
     confidence: float | None = None
     allow_inference: bool = True

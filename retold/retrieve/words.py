@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from retold.retrieve.stopwords import (
@@ -29,7 +29,7 @@ _SENTENCE_ENDS: Final = (".", "!", "?", ":")
 class Word:
     """A word of a spaced script or symbols, cleaned and without punctuation around it."""
 
-    text: str
+    text: str = field(repr=False)
     is_identifier: bool
     is_stop_word: bool
 
@@ -38,7 +38,7 @@ class Word:
 class Run:
     """A run of one family of unspaced scripts."""
 
-    text: str
+    text: str = field(repr=False)
 
 
 def split_query(query: str) -> Iterator[Word | Run]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from typing import Final
 
@@ -33,7 +33,7 @@ class Clause:
     ``is_partial`` says that only some are spoken of, so that denying it denies nothing of the rest.
     """
 
-    content: frozenset[str]
+    content: frozenset[str] = field(repr=False)
     negated: bool
     attitude: int
     compounds: frozenset[tuple[str, str, str]]
@@ -78,11 +78,11 @@ class Claim:
     for neither; ``negated`` is the parity of negators of the claim's clauses, joined by or.
     """
 
-    text: str
+    text: str = field(repr=False)
     tokens: tuple[Token, ...]
-    words: frozenset[str]
-    content: frozenset[str]
-    sequence: tuple[str, ...]
+    words: frozenset[str] = field(repr=False)
+    content: frozenset[str] = field(repr=False)
+    sequence: tuple[str, ...] = field(repr=False)
     clauses: tuple[Clause, ...]
     subject: Subject
     negated: bool

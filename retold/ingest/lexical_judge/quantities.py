@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
@@ -44,9 +44,9 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2199
 class Number:
     """One quantity: ``value`` is canonical, ``unit`` the counted noun or unit, "" when none."""
 
-    value: str
+    value: str = field(repr=False)
     unit: str = ""
-    before: str = ""
+    before: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -42,7 +42,7 @@ class Part:
     """One clause of a text: what it says, of whom, with which sign."""
 
     tokens: tuple[Token, ...]
-    stems: frozenset[str]
+    stems: frozenset[str] = field(repr=False)
     negated: bool
     attitude: int
     fragment: bool
@@ -69,7 +69,7 @@ class Text:
     known_words: int
     tokens: tuple[Token, ...]
     quantities: Quantities
-    stems: frozenset[str]
+    stems: frozenset[str] = field(repr=False)
     parts: tuple[Part, ...]
 
     @property

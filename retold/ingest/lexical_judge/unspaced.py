@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
@@ -124,7 +124,7 @@ class Part:
     """One clause: its units in order, why it cannot support a claim ("" when it can)."""
 
     units: tuple[str, ...]
-    text: str
+    text: str = field(repr=False)
     question: bool
 
 
