@@ -23,12 +23,25 @@ class Block(BaseModel):
     )
 
 
-def key(default: object, meaning: str, unit: str = "", **limits: Any) -> Any:  # noqa: ANN401  # a pydantic field stands where its value's type is declared
+NO_EFFECT = "No effect in this release."
+"""Ends the meaning of a key that is checked and kept while nothing acts on it yet."""
+
+
+def key(
+    default: object,
+    meaning: str,
+    unit: str = "",
+    *,
+    waits: bool = False,
+    **limits: Any,  # noqa: ANN401  # as pydantic declares them
+) -> Any:  # noqa: ANN401  # a pydantic field stands where its value's type is declared
     """Declare a setting; ``meaning`` and ``unit`` become its line in the configuration reference.
 
-    ``limits`` are pydantic's field constraints, such as ``ge=0``.
+    ``waits`` marks a key that a later release gives its effect. ``limits`` are pydantic's field
+    constraints, such as ``ge=0``.
     """
-    return Field(default, description=meaning, json_schema_extra={"unit": unit}, **limits)
+    description = f"{meaning} {NO_EFFECT}" if waits else meaning
+    return Field(default, description=description, json_schema_extra={"unit": unit}, **limits)
 
 
 def _as_tuple(value: object) -> object:

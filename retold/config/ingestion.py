@@ -40,10 +40,20 @@ class EquivalenceConfig(Block):
         f"Model that compares claims; {LEXICAL_JUDGE} is the rule judge without a model.",
     )
     entail_floor: float = key(
-        0.70, "Lowest entailment, both ways, that makes two claims the same.", "score", ge=0, le=1
+        0.70,
+        "Lowest entailment, both ways, that makes two claims the same.",
+        "score",
+        ge=0,
+        le=1,
+        waits=True,
     )
     contradict_floor: float = key(
-        0.70, "Lowest contradiction, either way, that makes a conflict.", "score", ge=0, le=1
+        0.70,
+        "Lowest contradiction, either way, that makes a conflict.",
+        "score",
+        ge=0,
+        le=1,
+        waits=True,
     )
 
     @property
@@ -94,31 +104,38 @@ class IngestionConfig(Block):
     max_entity_attributes: int = key(
         64, "Most active attributes of one entity that a write compares.", "records", ge=1
     )
-    extract_on_session_end: bool = key(False, "Ask for extraction of sessions that only went idle.")
-    extraction_model: Text = key("claude-haiku-4-5-20251001", "Model that extracts candidates.")
+    extract_on_session_end: bool = key(
+        False,
+        "Ask for extraction of sessions that only went idle; a later release extracts.",
+    )
+    extraction_model: Text = key(
+        "claude-haiku-4-5-20251001", "Model that extracts candidates.", waits=True
+    )
     extraction_max_candidates: int = key(
-        20, "Most candidates of one session's extraction.", "candidates", ge=0
+        20, "Most candidates of one session's extraction.", "candidates", ge=0, waits=True
     )
-    review_model: Text = key("claude-haiku-4-5-20251001", "Model that reviews candidates.")
+    review_model: Text = key(
+        "claude-haiku-4-5-20251001", "Model that reviews candidates.", waits=True
+    )
     temporal_review_batch_size: int = key(
-        100, "Most due records of one review pass.", "records", ge=1
+        100, "Most due records of one review pass.", "records", ge=1, waits=True
     )
-    extraction_timeout_ms: int = key(60_000, "Bound on one extractor call.", "ms", ge=1)
-    review_timeout_ms: int = key(30_000, "Bound on one reviewer call.", "ms", ge=1)
+    extraction_timeout_ms: int = key(60_000, "Bound on one extractor call.", "ms", ge=1, waits=True)
+    review_timeout_ms: int = key(30_000, "Bound on one reviewer call.", "ms", ge=1, waits=True)
     hosted_max_output_tokens: int = key(
-        4096, "Cap on one extractor or reviewer reply.", "tokens", ge=1
+        4096, "Cap on one extractor or reviewer reply.", "tokens", ge=1, waits=True
     )
     extraction_context_max_entities: int = key(
-        200, "Most readable aliases handed to the extractor.", "entities", ge=0
+        200, "Most readable aliases handed to the extractor.", "entities", ge=0, waits=True
     )
     extraction_context_max_subjects: int = key(
-        200, "Most writable subjects handed to the extractor.", "subjects", ge=0
+        200, "Most writable subjects handed to the extractor.", "subjects", ge=0, waits=True
     )
     extraction_claim_timeout_minutes: int = key(
-        30, "A worker's claim on a session lasts this long.", "minutes", ge=1
+        30, "A worker's claim on a session lasts this long.", "minutes", ge=1, waits=True
     )
     summary_max_chars: int = key(
-        1200, "Cap on a session summary, its decisions included.", "characters", ge=1
+        1200, "Cap on a session summary, its decisions included.", "characters", ge=1, waits=True
     )
     session_idle_timeout_minutes: int = key(
         30, "Silence after which a session without an end signal splits.", "minutes", ge=1

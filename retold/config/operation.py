@@ -58,7 +58,7 @@ class EmbeddingConfig(Block):
     )
     dims: int = key(1024, "Width of a vector; must equal the model's output.", "dimensions", ge=1)
     device: Literal["auto", "cpu", "cuda", "mps"] = key(
-        "auto", "Where the model runs; auto takes mps, then cuda, then cpu."
+        "auto", "Where the model runs; auto takes mps, then cuda, then cpu.", waits=True
     )
     max_chars: int = key(
         2000, "Longest text embedded; stored content is never cut.", "characters", ge=1
@@ -69,11 +69,15 @@ class EmbeddingConfig(Block):
     incremental_reload_max: int = key(
         512, "Largest change applied to the index in place.", "records", ge=0
     )
-    reembed_batch_size: int = key(64, "Records per batch of a re-embedding.", "records", ge=1)
+    reembed_batch_size: int = key(
+        64, "Records per batch of a re-embedding.", "records", ge=1, waits=True
+    )
     threads: int | None = key(
         None, "Threads of the model; null leaves the library's own choice alone.", "threads", ge=1
     )
-    allow_download: bool = key(False, "Let a missing model be downloaded when it is first used.")
+    allow_download: bool = key(
+        False, "Let a missing model be downloaded when it is first used.", waits=True
+    )
 
     @property
     def is_packaged(self) -> bool:
@@ -85,7 +89,11 @@ class SessionsConfig(Block):
     """How long transcripts live."""
 
     retain_days: int = key(
-        90, "Transcripts are blanked this long after an extracted session ended.", "days", ge=0
+        90,
+        "Transcripts are blanked this long after an extracted session ended.",
+        "days",
+        ge=0,
+        waits=True,
     )
 
 
@@ -101,7 +109,11 @@ class LogsConfig(Block):
     """How much is kept of searches and decisions, and how long."""
 
     retain_days: int = key(
-        90, "Search log, turn decisions and event payloads are kept this long.", "days", ge=0
+        90,
+        "Search log, turn decisions and event payloads are kept this long.",
+        "days",
+        ge=0,
+        waits=True,
     )
     detail: Literal["full", "summary"] = key(
         "full", "full keeps every candidate for replay; summary only what was returned."
@@ -117,15 +129,17 @@ class AuditConfig(Block):
 class ProviderConfig(Block):
     """Where one kind of hosted model is reached."""
 
-    base_url: Url | None = key(None, "Endpoint; null is the provider's own.")
-    api_key_env: EnvName | None = key(None, "Environment variable that holds the key, never a key.")
+    base_url: Url | None = key(None, "Endpoint; null is the provider's own.", waits=True)
+    api_key_env: EnvName | None = key(
+        None, "Environment variable that holds the key, never a key.", waits=True
+    )
 
 
 class AnthropicConfig(ProviderConfig):
     """Anthropic's API or a proxy of it."""
 
     api_key_env: EnvName | None = key(
-        "ANTHROPIC_API_KEY", "Environment variable that holds the key, never a key."
+        "ANTHROPIC_API_KEY", "Environment variable that holds the key, never a key.", waits=True
     )
 
 
@@ -133,34 +147,34 @@ class OpenAIConfig(ProviderConfig):
     """OpenAI's API or a proxy of it."""
 
     api_key_env: EnvName | None = key(
-        "OPENAI_API_KEY", "Environment variable that holds the key, never a key."
+        "OPENAI_API_KEY", "Environment variable that holds the key, never a key.", waits=True
     )
 
 
 class OpenRouterConfig(ProviderConfig):
     """OpenRouter's API."""
 
-    base_url: Url | None = key("https://openrouter.ai/api/v1", "Endpoint.")
+    base_url: Url | None = key("https://openrouter.ai/api/v1", "Endpoint.", waits=True)
     api_key_env: EnvName | None = key(
-        "OPENROUTER_API_KEY", "Environment variable that holds the key, never a key."
+        "OPENROUTER_API_KEY", "Environment variable that holds the key, never a key.", waits=True
     )
 
 
 class CustomConfig(ProviderConfig):
     """Any endpoint that speaks OpenAI's protocol, such as Ollama, vLLM or LM Studio."""
 
-    base_url: Url | None = key(None, "Endpoint; required to use this provider.")
+    base_url: Url | None = key(None, "Endpoint; required to use this provider.", waits=True)
 
 
 class HostedConfig(Block):
     """Whether, for whom and where hosted models are called."""
 
-    enabled: bool = key(True, "false stops every hosted call before a byte leaves.")
+    enabled: bool = key(True, "false stops every hosted call before a byte leaves.", waits=True)
     allow_scopes: TextList = key(
-        ("*",), "Scopes (globs over kind:id) whose text may go to a hosted model."
+        ("*",), "Scopes (globs over kind:id) whose text may go to a hosted model.", waits=True
     )
     default_provider: ProviderName = key(
-        "anthropic", "Provider of a model string that names none and is not recognised."
+        "anthropic", "Provider of a model string that names none and is not recognised.", waits=True
     )
     anthropic: AnthropicConfig = AnthropicConfig()
     openai: OpenAIConfig = OpenAIConfig()
@@ -178,10 +192,22 @@ class QueueConfig(Block):
     """How background work is announced; the store itself holds the to-do list."""
 
     backend: Literal["thread", "huey", "none"] = key(
-        "thread", "Run jobs on a thread of this process, through huey workers, or not at all."
+        "thread",
+        "Run jobs on a thread of this process, through huey workers, or not at all. "
+        "This release has no jobs yet and refuses huey.",
     )
-    directory: Text | None = key(None, "Folder of the queue files; null is beside the store.")
-    enqueue_timeout_ms: int = key(500, "Longest delay an announcement may cause.", "ms", ge=1)
-    max_pending: int = key(1000, "The sweep announces nothing above this.", "jobs", ge=1)
-    max_attempts: int = key(5, "Attempts of one stage before a session is set aside.", "", ge=1)
-    sweep_seconds: int = key(60, "Pause between two sweeps over the to-do list.", "seconds", ge=1)
+    directory: Text | None = key(
+        None, "Folder of the queue files; null is beside the store.", waits=True
+    )
+    enqueue_timeout_ms: int = key(
+        500, "Longest delay an announcement may cause.", "ms", ge=1, waits=True
+    )
+    max_pending: int = key(
+        1000, "The sweep announces nothing above this.", "jobs", ge=1, waits=True
+    )
+    max_attempts: int = key(
+        5, "Attempts of one stage before a session is set aside.", "", ge=1, waits=True
+    )
+    sweep_seconds: int = key(
+        60, "Pause between two sweeps over the to-do list.", "seconds", ge=1, waits=True
+    )

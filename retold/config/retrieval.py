@@ -14,7 +14,9 @@ class RerankerConfig(Block):
     """The optional cross-encoder pass after duplicate collapse."""
 
     enabled: bool = key(False, "Reorder the surviving candidates with a cross-encoder.")
-    model: Text = key("BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.")
+    model: Text = key(
+        "BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.", waits=True
+    )
     candidates: int = key(30, "Most records sent to the cross-encoder.", "records", ge=1)
     floor: float | None = key(
         None,
@@ -24,9 +26,13 @@ class RerankerConfig(Block):
         le=1,
     )
     budget_mean_ms: int = key(
-        100, "Expected mean cost of 30 candidates, compared by the benchmark.", "ms", ge=1
+        100,
+        "Expected mean cost of 30 candidates, compared by the benchmark.",
+        "ms",
+        ge=1,
+        waits=True,
     )
-    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1)
+    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1, waits=True)
     mode: Literal["rrf_cross_encoder", "cross_encoder_only"] = key(
         "rrf_cross_encoder",
         "Score what passed the floors, or replace the floors by the cross-encoder's own.",
@@ -47,23 +53,23 @@ class RewriteConfig(Block):
     """The optional rewriting of raw queries by a hosted model."""
 
     enabled: bool = key(False, "Rewrite queries with a hosted model before searching.")
-    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.")
+    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.", waits=True)
     max_context_chars: int = key(
         2000, "Most characters of the current turns sent to the rewriter.", "characters", ge=0
     )
-    timeout_ms: int = key(800, "Wait before the raw query is used instead.", "ms", ge=1)
-    max_output_tokens: int = key(512, "Cap on the rewriter's reply.", "tokens", ge=1)
+    timeout_ms: int = key(800, "Wait before the raw query is used instead.", "ms", ge=1, waits=True)
+    max_output_tokens: int = key(512, "Cap on the rewriter's reply.", "tokens", ge=1, waits=True)
 
 
 class TriggerConfig(Block):
     """Who calls the search."""
 
     mode: Literal["tool_only", "auto", "hybrid"] = key(
-        "tool_only", "The model through its tool, the host once per user turn, or both."
+        "tool_only", "The model through its tool, the host once per user turn, or both.", waits=True
     )
-    auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1)
+    auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1, waits=True)
     auto_min_query_chars: int = key(
-        12, "Shorter user turns start no host-issued search.", "characters", ge=0
+        12, "Shorter user turns start no host-issued search.", "characters", ge=0, waits=True
     )
 
 

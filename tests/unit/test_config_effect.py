@@ -1,0 +1,64 @@
+"""A key that nothing reads says so where people look it up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from retold.config.base import NO_EFFECT
+from retold.config.reference import describe
+
+PACKAGE = Path(__file__).parents[2] / "retold"
+SOURCES = {
+    path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if PACKAGE / "config" not in path.parents
+}
+KEYS = {doc.path: doc.meaning for doc in describe() if not doc.is_block}
+OWNERS = Counter(path.rpartition(".")[2] for path in KEYS)
+
+READ_THROUGH = {
+    "ingestion.multi_valued_attributes": ("ingest/", r"\.is_multi_valued\("),
+    "ingestion.evidence.entail_floor": ("ingest/", r"rules\.cfg\.entail_floor\b"),
+    "policy.source_rank": ("", r"\.source_rank\.of\("),
+    "reranker.floor": ("retrieve/rerank.py", r"\bcfg\.floor\b"),
+    "reranker.timeout_ms": ("retrieve/rerank.py", r"\bcfg\.timeout_ms\b"),
+    "retrieval.freshness.floor": ("retrieve/freshness.py", r"\bcfg\.floor\b"),
+    "retrieval.rewrite.timeout_ms": ("retrieve/rewrite.py", r"\btimeout_ms\b"),
+    "retrieval.gate.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),
+    "retrieval.gate.auto.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),
+    "retrieval.gate": ("retrieve/", r"\.floors\("),
+}
+"""Where and how keys are read without the name of their block, by the start of their path."""
+
+
+def is_read(path: str) -> bool:
+    """Return whether an attribute access outside the settings' own package reads the key."""
+    through = [start for start in READ_THROUGH if path == start or path.startswith(f"{start}.")]
+    if through:
+        folder, access = READ_THROUGH[max(through, key=len)]
+    else:
+        # A name that several blocks have says nothing without its block.
+        block, _, name = path.rpartition(".")
+        owner = r"\w+" if OWNERS[name] == 1 else block.rpartition(".")[2]
+        folder, access = "", rf"\b{owner}\.{name}\b"
+    return any(re.search(access, text) for file, text in SOURCES.items() if file.startswith(folder))
+
+
+@pytest.mark.parametrize("path", KEYS)
+def test_key_without_effect_is_marked_and_no_other(path):
+    """Reading a marked key, or reading one no longer, makes this fail until the mark follows."""
+    assert is_read(path) != (NO_EFFECT in KEYS[path])
+
+
+def test_every_way_around_the_name_is_taken_by_a_key():
+    unused = [
+        start
+        for start in READ_THROUGH
+        if not any(path == start or path.startswith(f"{start}.") for path in KEYS)
+    ]
+
+    assert unused == []
