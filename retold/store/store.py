@@ -202,7 +202,7 @@ class Store:
                 if self._log_writer is None:
                     self._log_writer = self._open_writer()
                     opening.sync_at_checkpoints(self._log_writer)
-                opening.wait_for_locks(self._log_writer, max_wait_ms / 1000)
+                opening.poll_for_locks(self._log_writer, max_wait_ms / 1000)
                 tx = self._transaction(self._log_writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
