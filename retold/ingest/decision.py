@@ -6,7 +6,7 @@ The rules are LLD 6.3 as the decisions amend them. ``decide`` sees no store, no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from retold.config import IngestionConfig, PolicyConfig
@@ -89,7 +89,11 @@ class Reinforce:
 
 @dataclass(frozen=True, slots=True)
 class Supersede:
-    """The claim replaces ``record``; ``also`` are provisional siblings that said the same."""
+    """The claim replaces ``record``.
+
+    ``also`` go with it: siblings that said the same as the claim, and records under other keys
+    that the claim denies.
+    """
 
     record: Record
     rule: str
@@ -107,10 +111,14 @@ class SupersededOnArrival:
 
 @dataclass(frozen=True, slots=True)
 class Disagree:
-    """The claim lacks authority over ``record``: it stays provisional, both are linked."""
+    """The claim lacks authority over ``record``: it stays provisional, both are linked.
+
+    ``others`` are further records that it denies in vain.
+    """
 
     record: Record
     note: Note
+    others: tuple[Note, ...] = ()
 
 
 Decision = Insert | Reinforce | Supersede | SupersededOnArrival | Disagree
@@ -125,9 +133,7 @@ def decide(
 ) -> Decision:
     """Return what to do with the claim. The order of ``comparisons`` does not matter."""
     if claim.type != "episodic":
-        decision = _among_same_attribute(claim, comparisons, policy) or _across_attributes(
-            claim, comparisons, cfg, policy
-        )
+        decision = _about_the_subject(claim, comparisons, cfg, policy)
         if decision is not None:
             return decision
     nearby = [c for c in comparisons if c.relation == "nearby" and c.primary_compatible]
@@ -140,12 +146,39 @@ def decide(
     return Insert(notes=_visible(claim, comparisons), coexists_with=coexists)
 
 
+def _about_the_subject(
+    claim: Claim,
+    comparisons: Sequence[Comparison],
+    cfg: IngestionConfig,
+    policy: PolicyConfig,
+) -> Decision | None:
+    """Return what the records of the same subject demand; None when they demand nothing.
+
+    What the claim denies about the same object counts under any two keys (4-decisions, Truth),
+    also beside a decision under its own key.
+    """
+    others = [c for c in comparisons if c.relation == "subject" and not _stands_beside(claim, c)]
+    close = [c for c in others if (c.cosine or 0.0) >= cfg.attribute_alias_cosine]
+    decision = _among_same_attribute(claim, comparisons, policy)
+    if decision is None:
+        known = _strongest((c for c in close if c.effect == "same"), policy)
+        decision = None if known is None else Reinforce(known.record, aliased=True)
+    denied = [c for c in comparisons if _denies(claim, c)]
+    if denied:
+        return _beside_denied(claim, decision, denied, policy)
+    contradicted = _strongest((c for c in close if c.effect == "model"), policy)
+    if decision is not None or contradicted is None or claim.multi_valued:
+        return decision
+    return _contest(claim, contradicted, policy, keep_attribute_of=contradicted.record)
+
+
 def _among_same_attribute(
     claim: Claim, comparisons: Sequence[Comparison], policy: PolicyConfig
 ) -> Decision | None:
     group = [c for c in comparisons if c.relation == "attribute" and not _stands_beside(claim, c)]
     if claim.multi_valued:
-        return _among_values(claim, group, policy)
+        same = _strongest((c for c in group if c.effect == "same"), policy)
+        return None if same is None else Reinforce(same.record)
     incumbent = _strongest(group, policy)
     if incumbent is None:
         return None
@@ -162,39 +195,48 @@ def _among_same_attribute(
         claim,
         incumbent,
         policy,
-        also=tuple(c.record for c in agreeing),
+        also=tuple(c.record for c in agreeing if _may_retire(claim, c.record)),
         notes=tuple(_note(c, "attribute") for c in remaining),
     )
 
 
-def _among_values(
-    claim: Claim, group: Sequence[Comparison], policy: PolicyConfig
-) -> Decision | None:
-    same = _strongest((c for c in group if c.effect == "same"), policy)
-    if same is not None:
-        return Reinforce(same.record)
-    denied = _strongest((c for c in group if c.effect == "state_change"), policy)
-    return None if denied is None else _contest(claim, denied, policy)
+def _denies(claim: Claim, comparison: Comparison) -> bool:
+    """Return whether the claim ends what the record says, outside the rule for one value."""
+    elsewhere = comparison.relation == "subject"
+    one_of_many = comparison.relation == "attribute" and claim.multi_valued
+    stands = _stands_beside(claim, comparison)
+    return comparison.effect == "state_change" and (elsewhere or one_of_many) and not stands
 
 
-def _across_attributes(
-    claim: Claim,
-    comparisons: Sequence[Comparison],
-    cfg: IngestionConfig,
-    policy: PolicyConfig,
-) -> Decision | None:
-    others = [c for c in comparisons if c.relation == "subject" and not _stands_beside(claim, c)]
-    close = [c for c in others if (c.cosine or 0.0) >= cfg.attribute_alias_cosine]
-    same = _strongest((c for c in close if c.effect == "same"), policy)
-    if same is not None:
-        return Reinforce(same.record, aliased=True)
-    denied = _strongest((c for c in others if c.effect == "state_change"), policy)
-    if denied is not None:
-        return _contest(claim, denied, policy)
-    contradicted = _strongest((c for c in close if c.effect == "model"), policy)
-    if contradicted is None or claim.multi_valued:
-        return None
-    return _contest(claim, contradicted, policy, keep_attribute_of=contradicted.record)
+def _beside_denied(
+    claim: Claim, decision: Decision | None, denied: Sequence[Comparison], policy: PolicyConfig
+) -> Decision:
+    """Return the decision that also minds what the claim denies.
+
+    Authority is a total order, so a claim that outranks the strongest outranks all. A claim that
+    does not, retires nothing.
+    """
+    strongest = max(denied, key=lambda c: authority_key(c.record, policy))
+    rest = [c for c in denied if c is not strongest]
+    records = tuple(c.record for c in rest)
+    if isinstance(decision, SupersededOnArrival):
+        return decision
+    if isinstance(decision, Disagree):
+        return replace(decision, others=tuple(_note(c, "authority") for c in denied))
+    wins = has_authority(claim.standing, Standing.of(strongest.record), policy)
+    if isinstance(decision, Reinforce):
+        known = decision.record
+        if authority_key(known, policy) > authority_key(strongest.record, policy):
+            return decision
+        if not wins or not _may_retire(claim, known):
+            return replace(decision, may_promote=False)
+        records = (known, *records)
+    if isinstance(decision, Supersede) and wins:
+        return replace(decision, also=(*decision.also, strongest.record, *records))
+    outcome = _contest(claim, strongest, policy, also=records)
+    if isinstance(outcome, Disagree):
+        return replace(outcome, others=tuple(_note(c, "authority") for c in rest))
+    return outcome
 
 
 def _contest(
@@ -217,6 +259,11 @@ def _contest(
 def _stands_beside(claim: Claim, comparison: Comparison) -> bool:
     """Return whether a passing statement leaves this standing one alone (completions 3)."""
     return claim.temporary and not comparison.record.temporary and comparison.effect != "same"
+
+
+def _may_retire(claim: Claim, record: Record) -> bool:
+    """Return whether the claim lasts as long as what it would take the place of."""
+    return record.temporary or not claim.temporary
 
 
 def _visible(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Note, ...]:

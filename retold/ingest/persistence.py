@@ -154,7 +154,7 @@ class Persistence:
     def _disagree(self, decision: Disagree, facts: Mapping[str, Any]) -> Applied:
         with self._trace.stage("persistence"):
             record = self._store("provisional")
-            self._note_all(record, (decision.note,))
+            self._note_all(record, (decision.note, *decision.others))
         extra = {"conflict_with": decision.record.id, "rule": decision.note.rule}
         self._event("record.created", record, {**facts, **extra})
         return self._applied(record, "conflict", (decision.record.id,), (decision.record,))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from retold.ingest.lexical_judge import LexicalJudge
 from retold.testing import MemoryLab
 
 
@@ -84,3 +85,41 @@ def test_looking_back_shows_the_winner_without_what_arrived_late_or_ran_out():
         assert seen(lab.clock()) == ["The user lives in Porto"]
         assert seen(before) == ["The user lives in Lisbon"]
         assert len(session.search("likes chess games", as_of=lab.clock())) == 0
+
+
+@pytest.mark.parametrize("before", [(), ("wine",)], ids=["empty key", "a value under the key"])
+def test_hating_retires_loving_under_another_key_whatever_its_own_key_holds(before):
+    """B05: one current statement about coffee, whichever attributes the writer chose."""
+    with MemoryLab.open(judge=LexicalJudge()) as lab:
+        session = lab.session()
+        session.remember(
+            "The user loves coffee", evidence="I love coffee", attribute="morning_drink"
+        )
+        for drink in before:
+            session.remember(
+                f"The user loves {drink}", evidence=f"I love {drink}", attribute="evening_drink"
+            )
+        session.remember(
+            "The user hates coffee", evidence="I hate coffee", attribute="evening_drink"
+        )
+
+        assert [view.content for view in session.list().records] == ["The user hates coffee"]
+
+
+def test_a_tool_cannot_retire_a_users_word_under_another_key_and_says_so():
+    with MemoryLab.open(judge=LexicalJudge()) as lab:
+        session = lab.session()
+        loved = session.remember(
+            "The user loves coffee", evidence="I love coffee", attribute="morning_drink"
+        )
+        session.remember(
+            "The user loves wine", source_kind="agent_inference", attribute="evening_drink"
+        )
+        hated = session.remember(
+            "The user hates coffee", source_kind="agent_inference", attribute="evening_drink"
+        )
+
+        assert hated.outcome == f"conflict:{loved.record_id}"
+        active = {view.content: view for view in session.list().records}
+        assert len(active) == 3
+        assert [c.record_id for c in active["The user loves coffee"].conflicts] == [hated.record_id]

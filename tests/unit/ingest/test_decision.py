@@ -155,6 +155,91 @@ def test_negation_about_the_same_object_supersedes_under_any_two_keys():
     assert decision.keep_attribute_of is None
 
 
+def test_what_a_claim_denies_elsewhere_goes_with_the_incumbent_of_its_own_key():
+    """B05: an incumbent under the claim's key does not hide what it denies under another."""
+    decision = decided(
+        claim(),
+        beside("none", seq=1),
+        beside("state_change", "subject", seq=2, attribute="likes", cosine=0.1),
+    )
+
+    assert isinstance(decision, Supersede)
+    assert decision.record.seq == 1
+    assert [record.seq for record in decision.also] == [2]
+
+
+@pytest.mark.parametrize(
+    ("many", "relation"), [(False, "subject"), (True, "subject"), (True, "attribute")]
+)
+def test_everything_that_a_claim_denies_goes(many, relation):
+    found = [beside("state_change", relation, seq=seq, attribute=f"a{seq}") for seq in (1, 2, 3)]
+
+    decision = decided(claim(multi_valued=many), *found)
+
+    assert isinstance(decision, Supersede)
+    assert {decision.record.seq, *(record.seq for record in decision.also)} == {1, 2, 3}
+
+
+def test_a_claim_that_denies_a_stronger_record_elsewhere_retires_nothing():
+    decision = decided(
+        claim(source_kind="tool_result"),
+        beside("none", seq=1, source_kind="tool_result"),
+        beside("state_change", "subject", seq=2, attribute="likes"),
+        beside("state_change", "subject", seq=3, attribute="drink", source_kind="tool_result"),
+    )
+
+    assert isinstance(decision, Disagree)
+    assert decision.record.seq == 2
+    assert [note.record.seq for note in decision.others] == [3]
+
+
+def test_a_claim_older_than_what_it_denies_elsewhere_is_history():
+    decision = decided(
+        claim(event_at=MOMENT + timedelta(hours=1)),
+        beside("none", seq=1),
+        beside("state_change", "subject", seq=2, attribute="likes", event_at=LATER),
+    )
+
+    assert isinstance(decision, SupersededOnArrival)
+    assert decision.by.seq == 2
+
+
+def test_a_conflict_under_its_own_key_names_what_it_denies_elsewhere_too():
+    decision = decided(
+        claim(source_kind="tool_result"),
+        beside("none", seq=1),
+        beside("state_change", "subject", seq=2, attribute="likes"),
+    )
+
+    assert isinstance(decision, Disagree)
+    assert decision.record.seq == 1
+    assert [note.record.seq for note in decision.others] == [2]
+
+
+def test_a_users_word_that_agrees_with_a_conflict_retires_what_it_denies_elsewhere():
+    """Promoting the provisional record would leave the denied one active beside it."""
+    decision = decided(
+        claim(),
+        beside("same", seq=1, source_kind="tool_result", status="provisional"),
+        beside("state_change", "subject", seq=2, attribute="likes"),
+    )
+
+    assert isinstance(decision, Supersede)
+    assert decision.record.seq == 2
+    assert [record.seq for record in decision.also] == [1]
+
+
+def test_a_repetition_of_a_conflict_without_authority_promotes_nothing():
+    decision = decided(
+        claim(source_kind="tool_result"),
+        beside("same", seq=1, source_kind="tool_result", status="provisional"),
+        beside("state_change", "subject", seq=2, attribute="likes"),
+    )
+
+    assert decision == Reinforce(decision.record, may_promote=False)
+    assert decision.record.seq == 1
+
+
 @pytest.mark.parametrize("effect", ["exclusive", "flag"])
 def test_a_rule_hit_across_attributes_is_shown_and_retires_nothing(effect):
     """B09: no unrelated record is retired."""
@@ -283,7 +368,8 @@ def test_no_claim_supersedes_a_record_of_higher_rank(new, others):
 
     if isinstance(decision, Supersede):
         mine = rank(new.standing.source_kind, POLICY)
-        assert mine >= rank(decision.record.source_kind, POLICY)
+        for record in (decision.record, *decision.also):
+            assert mine >= rank(record.source_kind, POLICY)
         assert new.type != "episodic"
 
 
@@ -296,6 +382,29 @@ def test_the_order_of_comparisons_does_not_matter(new, others, random):
 
     assert type(first) is type(second)
     assert getattr(first, "record", None) == getattr(second, "record", None)
+    assert {record.seq for record in getattr(first, "also", ())} == {
+        record.seq for record in getattr(second, "also", ())
+    }
+
+
+@given(claims(), comparisons())
+def test_a_claim_that_is_stored_leaves_nothing_standing_that_it_denies(new, others):
+    decision = decided(new, *others)
+    denied = {
+        other.record.seq
+        for other in others
+        if other.relation == "subject"
+        and other.effect == "state_change"
+        and (other.record.temporary or not new.temporary)
+    }
+
+    if new.type != "episodic" and isinstance(decision, Supersede):
+        assert denied <= {decision.record.seq, *(record.seq for record in decision.also)}
+    if new.type != "episodic" and isinstance(decision, Insert):
+        assert not denied
+    if new.type != "episodic" and isinstance(decision, Disagree):
+        noted = {decision.record.seq, *(note.record.seq for note in decision.others)}
+        assert denied <= noted
 
 
 @given(claims(), comparisons())
