@@ -9,7 +9,6 @@ from typing import Final
 from retold.errors import EntityAmbiguous, InvalidInput, NotFound
 from retold.models import Entity, EntityMention, Principal, Resolution, Scope
 from retold.store import Transaction
-from retold.store.candidates import CandidateRepository
 from retold.store.codec import to_json
 from retold.text import normalize_alias, normalize_ws, require_text
 
@@ -80,7 +79,8 @@ class EntityResolver:
         """Return the person entity of the principal in the record's scope.
 
         None when it is still to be made. Raises EntityAmbiguous when several persons there carry
-        the user id and none is marked, as after a migration.
+        the user id and none is marked, as after a migration; who may not read the scope is told
+        nothing of them and gets an entity of its own.
         """
         user_id = self._principal.user_id
         marked = self._tx.entities.principal(self._scope, user_id)
@@ -88,7 +88,9 @@ class EntityResolver:
             return marked
         named = self._tx.entities.list_principal_named(self._scope, normalize_alias(user_id))
         if len(named) > 1:
-            raise self._ambiguous(named)
+            if self._scope in self._readable:
+                raise self._ambiguous(named)
+            named = []
         if not self._create:
             return named[0] if named else None
         names = provisioned_names(self._tx, user_id)
@@ -137,7 +139,7 @@ class EntityResolver:
         if len(elsewhere) > 1:
             return Resolution(mention, None, "ambiguous", tuple(e.id for e in elsewhere))
         if elsewhere:
-            return Resolution(mention, self._twin(elsewhere[0]), "twinned")
+            return Resolution(mention, self._twin(elsewhere[0], mention), "twinned")
         return Resolution(mention, self._new(mention, alias), "created")
 
     def require_unambiguous(self, resolution: Resolution) -> Resolution:
@@ -167,20 +169,27 @@ class EntityResolver:
 
     def _explicit(self, mention: EntityMention, entity_id: str) -> Resolution:
         codes = self._tx.scopes.codes(self._readable).values()
-        readable = CandidateRepository(self._tx).readable_entities([entity_id], codes)
-        entity = self._tx.entities.resolve(entity_id) if entity_id in readable else None
+        entity = self._tx.entities.resolve_in(entity_id, codes)
         if entity is None or entity.status == "deleted":
             raise NotFound(f"no entity {entity_id!r}")
         if entity.kind != mention.kind:
             raise InvalidInput(f"entity {entity_id!r} is a {entity.kind}, not a {mention.kind}")
-        local = entity if entity.scope == self._scope else self._twin(entity)
+        local = entity if entity.scope == self._scope else self._twin(entity, mention)
         return Resolution(mention, local, "explicit")
 
-    def _twin(self, original: Entity) -> Entity | None:
+    def _twin(self, original: Entity, mention: EntityMention) -> Entity | None:
+        """Return the entity's twin in the record's scope.
+
+        Between the two personal scopes of the principal it takes every alias along; elsewhere it
+        is known by the words of this mention only, since others search there.
+        """
         present = self.counterpart(original, self._scope)
         if present is not None or not self._create:
             return present
-        twin = self._tx.entities.insert_twin(original.id, self._scope)
+        scopes = (original.scope, self._scope)
+        stays_personal = all(is_personal(scope, self._principal) for scope in scopes)
+        name = None if stays_personal else require_text(mention.text, "entity name", MAX_NAME_CHARS)
+        twin = self._tx.entities.insert_twin(original.id, self._scope, name=name)
         self._created(twin, {"twin_of": original.id})
         return twin
 

@@ -44,6 +44,15 @@ class EntityRepository:
         row = self._tx.one(QUERIES["resolve"], {"id": entity_id})
         return None if row is None else self._entity(row)
 
+    def resolve_in(self, entity_id: str, scope_codes: Iterable[int]) -> Entity | None:
+        """Return what survived all merges of this one; None unless both lie in the scopes.
+
+        Absent and foreign ids run one and the same statement.
+        """
+        bindings = {"id": entity_id, "scope_codes": to_json(list(scope_codes))}
+        row = self._tx.one(QUERIES["resolve_in"], bindings)
+        return None if row is None else self._entity(row)
+
     def by_alias(
         self,
         norms: Iterable[str],

@@ -69,6 +69,7 @@ _COPY: Final = (
     "copy_scopes",
     "copy_grants",
     "copy_entities",
+    "part_foreign_merges",
     "copy_merges",
     "copy_aliases",
     "mark_principals",
@@ -169,7 +170,8 @@ def _link_own_scope(tx: Transaction) -> None:
     """Give records a local twin of each entity of another scope, where that is unambiguous.
 
     New writes look for their subject in their own scope; without this the old claim and the new
-    one would never meet.
+    one would never meet. Aliases stay among the personal scopes of one user; elsewhere the twin
+    has the name only, as a new write would make it.
     """
     for entity_id, code, kind, scope_id in list(tx.run(QUERIES["list_foreign_links"])):
         original = tx.entities.require(entity_id)
@@ -180,10 +182,18 @@ def _link_own_scope(tx: Transaction) -> None:
         if present:
             twin_id = present.pop()
         else:
-            twin_id = tx.entities.insert_twin(entity_id, Scope(kind, scope_id)).id
+            scope = Scope(kind, scope_id)
+            name = None if _share_a_principal(scope, original.scope) else original.canonical
+            twin_id = tx.entities.insert_twin(entity_id, scope, name=name).id
         keys = {"entity_id": entity_id, "scope_code": code}
         tx.run(QUERIES["repoint_to_twin"], {**keys, "twin_id": twin_id})
         tx.run(QUERIES["drop_foreign_links"], keys)
+
+
+def _share_a_principal(one: Scope, other: Scope) -> bool:
+    """Tell a user scope and a private scope of its user; two agents share nothing."""
+    user, agent = sorted((one, other), key=lambda scope: scope.kind, reverse=True)
+    return (user.kind, agent.kind) == ("user", "agent") and agent.id.endswith(f"/{user.id}")
 
 
 def _chain_events(tx: Transaction) -> None:

@@ -424,6 +424,36 @@ def test_migration_leaves_two_local_namesakes_as_an_issue(tmp_path):
         assert issue.reason == "ambiguous_about_entity"
 
 
+def test_migration_parts_what_was_merged_across_scopes(tmp_path):
+    """Keep such a merge and a record of one scope is about an entity of another."""
+    old = Version1File(tmp_path / "old.db")
+    old.entity("e-1", "Bob", "bob", scope_kind="user", scope_id="bo")
+    old.entity("e-2", "Bobby", "bobby", status="merged", merged_into="e-1")
+    old.record("r-1", "Bobby sings", subject="e-2/hobby")
+    old.link("r-1", "e-2")
+    old.close()
+
+    assert migrate(tmp_path / "old.db").unresolved == 0
+    with Store.open(tmp_path / "old.db") as store, store.read() as tx:
+        parted = tx.entities.resolve("e-2")
+        assert (parted.id, parted.status, parted.merged_into) == ("e-2", "provisional", None)
+        assert tx.records.require("r-1").subject_entity_id == "e-2"
+
+
+def test_migration_takes_no_nickname_into_a_shared_scope(tmp_path):
+    """Copy every alias and the record is found by what only its user calls the person."""
+    old = Version1File(tmp_path / "old.db")
+    old.entity("e-1", "Priya Raman", "priya raman", "pumpkin")
+    old.record("r-1", "Leads the release", subject="e-1/role", scope_kind="project", scope_id="p")
+    old.link("r-1", "e-1")
+    old.close()
+
+    migrate(tmp_path / "old.db")
+    with Store.open(tmp_path / "old.db") as store, store.read() as tx:
+        twin = tx.entities.require(tx.records.require("r-1").subject_entity_id)
+        assert (twin.canonical, twin.aliases) == ("Priya Raman", ("priya raman",))
+
+
 @pytest.mark.parametrize(
     ("session_id", "external", "number"),
     [

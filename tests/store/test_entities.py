@@ -178,6 +178,32 @@ def test_entities_twin_copies_the_survivor_into_the_other_scope(store):
         assert twin.principal_user_id is None
 
 
+def test_entities_twin_under_a_name_is_known_by_that_alone(store):
+    with store.write() as tx:
+        original = tx.entities.insert("person", "Priya", ANA, ["priya", "pumpkin"])
+
+        twin = tx.entities.insert_twin(original.id, REPO, name=" Priya  Raman")
+        assert (twin.canonical, twin.aliases) == ("Priya Raman", ("priya raman",))
+
+
+def test_entities_resolve_in_looks_at_both_ends_of_a_merge(store):
+    with store.write() as tx:
+        old = tx.entities.insert("org", "Acme Ltd", ANA, ["acme ltd"])
+        survivor = tx.entities.insert("org", "Acme", ANA, ["acme"])
+        foreign = tx.entities.insert("org", "Acme", BO, ["acme"])
+        tx.entities.merge(old.id, survivor.id)
+        ana, bo = codes(tx, ANA, BO)
+
+        assert tx.entities.resolve_in(old.id, [ana]) == tx.entities.require(survivor.id)
+        assert tx.entities.resolve_in(old.id, [bo]) is None
+        assert tx.entities.resolve_in(foreign.id, [ana]) is None
+        assert tx.entities.resolve_in("nope", [ana]) is None
+        # Files of version 1 could merge across scopes.
+        tx.run("update entities set scope_code = ? where id = ?", (bo, survivor.id))
+        assert tx.entities.resolve_in(old.id, [ana]) is None
+        assert tx.entities.resolve_in(old.id, [bo]) is None
+
+
 def test_entities_twin_of_a_principal_stands_for_the_user_once(store):
     with store.write() as tx:
         ana = tx.entities.insert("person", "Ana", ANA, ["ana"], principal_user_id="ana")

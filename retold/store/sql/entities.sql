@@ -29,6 +29,25 @@ join entities as e on e.seq = chain.seq
 left join entities as survivor on survivor.seq = e.merged_into
 where e.status <> 'merged' or e.merged_into is null;
 
+-- name: resolve_in
+-- The survivor of an entity's merges; no row unless both belong to some scopes.
+with recursive chain(seq) as (
+  select seq from entities
+  where id = :id and scope_code in (select value from json_each(:scope_codes))
+  union
+  select e.merged_into from chain join entities as e on e.seq = chain.seq
+  where e.status = 'merged' and e.merged_into is not null
+)
+select e.id, e.kind, e.canonical, e.scope_code, e.status, survivor.id, e.principal_user_id,
+  e.created_at,
+  (select json_group_array(alias_norm)
+   from (select alias_norm from entity_aliases where entity_seq = e.seq order by alias_norm))
+from chain
+join entities as e on e.seq = chain.seq
+left join entities as survivor on survivor.seq = e.merged_into
+where (e.status <> 'merged' or e.merged_into is null)
+  and e.scope_code in (select value from json_each(:scope_codes));
+
 -- name: by_alias
 -- Active entities that carry any of several aliases in any of several scopes, merges followed.
 with recursive hit(norm, seq) as (

@@ -162,13 +162,23 @@ from v1_entities as e
 join scopes as s on s.kind = e.scope_kind and s.id = e.scope_id
 order by v1_us(e.created_at), e.id;
 
+-- name: part_foreign_merges
+-- What was merged into another scope's entity stands for itself again: no scope shows another's.
+update entities set status = 'provisional'
+where status = 'merged' and exists (
+  select 1
+  from v1_entities as old
+  join entities as survivor on survivor.id = old.merged_into
+  where old.id = entities.id and survivor.scope_code <> entities.scope_code
+);
+
 -- name: copy_merges
--- Which entity each merged one became.
+-- Which entity of its scope each merged one became.
 update entities set merged_into = (
   select survivor.seq
   from v1_entities as old
   join entities as survivor on survivor.id = old.merged_into
-  where old.id = entities.id
+  where old.id = entities.id and survivor.scope_code = entities.scope_code
 );
 
 -- name: copy_aliases
