@@ -2,188 +2,211 @@
 
 Start with ``Retold.open`` and ``Retold.session``. Everything listed in ``__all__`` is public.
 
-Names load with first use, so that ``import retold`` stays cheap.
+Names load with first use, so that ``import retold`` stays cheap. Type checkers read the imports
+below, everything else the table; a test holds the two together.
 """
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from retold.config import RetoldConfig, load_config
-    from retold.errors import (
-        ConfigError,
-        EmbeddingError,
-        EmbeddingProfileMismatch,
-        EntityAmbiguous,
-        ForeignFile,
-        InvalidInput,
-        InvalidSourceKind,
-        InvalidSubject,
-        InvalidWriteTarget,
-        JudgeError,
-        MigrationRequired,
-        ModelError,
-        NotFound,
-        NotYetAvailable,
-        RequestError,
-        RerankError,
-        RetoldError,
-        RetoldSetupError,
-        RewriteError,
-        SchemaTooNew,
-        ScopeNotWritable,
-        SessionFinished,
-        StoreBusy,
-        StoreCorrupt,
-        StoreError,
-        StoreUnavailable,
-        UnsupportedEvidenceError,
-        WriteContended,
+    # "X as X" says that a name is public; the sorter would give each a statement of its own.
+    # isort: off
+    from retold.config import (
+        RetoldConfig as RetoldConfig,
+        load_config as load_config,
     )
-    from retold.host import HostItem, MemoryHost
-    from retold.memory import MemorySession, Retold
-    from retold.models import EntityMention, Grant, HostSource, Principal, Scope, Turn, WriteResult
-    from retold.results import ExtractionHandle, Profile, SearchPage, Status
-    from retold.retrieve.lookup import Lookup, Page, RecordView
-    from retold.runtime import Overrides
+    from retold.errors import (
+        ConfigError as ConfigError,
+        EmbeddingError as EmbeddingError,
+        EmbeddingProfileMismatch as EmbeddingProfileMismatch,
+        EntityAmbiguous as EntityAmbiguous,
+        ForeignFile as ForeignFile,
+        InvalidInput as InvalidInput,
+        InvalidSourceKind as InvalidSourceKind,
+        InvalidSubject as InvalidSubject,
+        InvalidWriteTarget as InvalidWriteTarget,
+        JudgeError as JudgeError,
+        MigrationRequired as MigrationRequired,
+        ModelError as ModelError,
+        NotFound as NotFound,
+        NotYetAvailable as NotYetAvailable,
+        RequestError as RequestError,
+        RerankError as RerankError,
+        RetoldError as RetoldError,
+        RetoldSetupError as RetoldSetupError,
+        RewriteError as RewriteError,
+        SchemaTooNew as SchemaTooNew,
+        ScopeNotWritable as ScopeNotWritable,
+        SessionFinished as SessionFinished,
+        StoreBusy as StoreBusy,
+        StoreCorrupt as StoreCorrupt,
+        StoreError as StoreError,
+        StoreUnavailable as StoreUnavailable,
+        UnsupportedEvidenceError as UnsupportedEvidenceError,
+        WriteContended as WriteContended,
+    )
+    from retold.host import (
+        HostItem as HostItem,
+        MemoryHost as MemoryHost,
+    )
+    from retold.memory import (
+        MemorySession as MemorySession,
+        Retold as Retold,
+    )
+    from retold.models import (
+        Entity as Entity,
+        EntityMention as EntityMention,
+        Explanation as Explanation,
+        Grant as Grant,
+        HostSource as HostSource,
+        Principal as Principal,
+        Record as Record,
+        RewriteResult as RewriteResult,
+        Scope as Scope,
+        SearchResponse as SearchResponse,
+        SearchResult as SearchResult,
+        Turn as Turn,
+        Verdict as Verdict,
+        WriteResult as WriteResult,
+    )
+    from retold.operations.status import (
+        StoreStatus as StoreStatus,
+    )
+    from retold.protocols import (
+        ContentPolicy as ContentPolicy,
+        Embedder as Embedder,
+        EquivalenceJudge as EquivalenceJudge,
+        JobQueue as JobQueue,
+        QueryRewriter as QueryRewriter,
+        RecordActivator as RecordActivator,
+        Reranker as Reranker,
+    )
+    from retold.results import (
+        ExtractionHandle as ExtractionHandle,
+        Profile as Profile,
+        SearchPage as SearchPage,
+        Status as Status,
+    )
+    from retold.retrieve.lookup import (
+        ConflictView as ConflictView,
+        Lookup as Lookup,
+        Page as Page,
+        RecordView as RecordView,
+    )
+    from retold.runtime import (
+        Overrides as Overrides,
+    )
+    # isort: on
 
 __version__ = "0.1.0"
 
-_HOME = {
-    name: module
-    for module, names in {
-        "retold.config": (
-            "RetoldConfig",
-            "load_config",
-        ),
-        "retold.errors": (
-            "ConfigError",
-            "EmbeddingError",
-            "EmbeddingProfileMismatch",
-            "EntityAmbiguous",
-            "ForeignFile",
-            "InvalidInput",
-            "InvalidSourceKind",
-            "InvalidSubject",
-            "InvalidWriteTarget",
-            "JudgeError",
-            "MigrationRequired",
-            "ModelError",
-            "NotFound",
-            "NotYetAvailable",
-            "RequestError",
-            "RerankError",
-            "RetoldError",
-            "RetoldSetupError",
-            "RewriteError",
-            "SchemaTooNew",
-            "ScopeNotWritable",
-            "SessionFinished",
-            "StoreBusy",
-            "StoreCorrupt",
-            "StoreError",
-            "StoreUnavailable",
-            "UnsupportedEvidenceError",
-            "WriteContended",
-        ),
-        "retold.host": (
-            "HostItem",
-            "MemoryHost",
-        ),
-        "retold.memory": (
-            "MemorySession",
-            "Retold",
-        ),
-        "retold.models": (
-            "EntityMention",
-            "Grant",
-            "HostSource",
-            "Principal",
-            "Scope",
-            "Turn",
-            "WriteResult",
-        ),
-        "retold.results": (
-            "ExtractionHandle",
-            "Profile",
-            "SearchPage",
-            "Status",
-        ),
-        "retold.retrieve.lookup": (
-            "Lookup",
-            "Page",
-            "RecordView",
-        ),
-        "retold.runtime": ("Overrides",),
-    }.items()
-    for name in names
+_PUBLIC = {
+    "retold.config": (
+        "RetoldConfig",
+        "load_config",
+    ),
+    "retold.errors": (
+        "ConfigError",
+        "EmbeddingError",
+        "EmbeddingProfileMismatch",
+        "EntityAmbiguous",
+        "ForeignFile",
+        "InvalidInput",
+        "InvalidSourceKind",
+        "InvalidSubject",
+        "InvalidWriteTarget",
+        "JudgeError",
+        "MigrationRequired",
+        "ModelError",
+        "NotFound",
+        "NotYetAvailable",
+        "RequestError",
+        "RerankError",
+        "RetoldError",
+        "RetoldSetupError",
+        "RewriteError",
+        "SchemaTooNew",
+        "ScopeNotWritable",
+        "SessionFinished",
+        "StoreBusy",
+        "StoreCorrupt",
+        "StoreError",
+        "StoreUnavailable",
+        "UnsupportedEvidenceError",
+        "WriteContended",
+    ),
+    "retold.host": (
+        "HostItem",
+        "MemoryHost",
+    ),
+    "retold.memory": (
+        "MemorySession",
+        "Retold",
+    ),
+    "retold.models": (
+        "Entity",
+        "EntityMention",
+        "Explanation",
+        "Grant",
+        "HostSource",
+        "Principal",
+        "Record",
+        "RewriteResult",
+        "Scope",
+        "SearchResponse",
+        "SearchResult",
+        "Turn",
+        "Verdict",
+        "WriteResult",
+    ),
+    "retold.operations.status": ("StoreStatus",),
+    "retold.protocols": (
+        "ContentPolicy",
+        "Embedder",
+        "EquivalenceJudge",
+        "JobQueue",
+        "QueryRewriter",
+        "RecordActivator",
+        "Reranker",
+    ),
+    "retold.results": (
+        "ExtractionHandle",
+        "Profile",
+        "SearchPage",
+        "Status",
+    ),
+    "retold.retrieve.lookup": (
+        "ConflictView",
+        "Lookup",
+        "Page",
+        "RecordView",
+    ),
+    "retold.runtime": ("Overrides",),
 }
+"""What a user finds here, by the module it lives in."""
+
+_HOME = {name: module for module, names in _PUBLIC.items() for name in names}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+# What the library has to say goes where the host sends it, and nowhere on its own.
+logging.getLogger("retold").addHandler(logging.NullHandler())
 
 
-__all__ = [
-    "ConfigError",
-    "EmbeddingError",
-    "EmbeddingProfileMismatch",
-    "EntityAmbiguous",
-    "EntityMention",
-    "ExtractionHandle",
-    "ForeignFile",
-    "Grant",
-    "HostItem",
-    "HostSource",
-    "InvalidInput",
-    "InvalidSourceKind",
-    "InvalidSubject",
-    "InvalidWriteTarget",
-    "JudgeError",
-    "Lookup",
-    "MemoryHost",
-    "MemorySession",
-    "MigrationRequired",
-    "ModelError",
-    "NotFound",
-    "NotYetAvailable",
-    "Overrides",
-    "Page",
-    "Principal",
-    "Profile",
-    "RecordView",
-    "RequestError",
-    "RerankError",
-    "Retold",
-    "RetoldConfig",
-    "RetoldError",
-    "RetoldSetupError",
-    "RewriteError",
-    "SchemaTooNew",
-    "Scope",
-    "ScopeNotWritable",
-    "SearchPage",
-    "SessionFinished",
-    "Status",
-    "StoreBusy",
-    "StoreCorrupt",
-    "StoreError",
-    "StoreUnavailable",
-    "Turn",
-    "UnsupportedEvidenceError",
-    "WriteContended",
-    "WriteResult",
-    "__version__",
-    "load_config",
-]
+if not TYPE_CHECKING:  # a type checker would take every name for one that is here
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the module it lives in."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        """Load a public name from the module it lives in."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

@@ -1,15 +1,20 @@
 import __future__
 
+import ast
 import inspect
 import json
+import logging
 import subprocess
 import sys
 import types
+import typing
+from pathlib import Path
 
 import pytest
 
 import retold
 import retold.errors
+import retold.protocols
 
 HEAVY = (
     "anthropic",
@@ -80,6 +85,48 @@ def test_every_public_name_says_what_it_is():
     ]
 
     assert silent == []
+
+
+def test_type_checkers_find_the_names_where_they_are_loaded_from():
+    tree = ast.parse(Path(retold.__file__).read_text(encoding="utf-8"))
+    stated = {
+        (statement.module, alias.name, alias.asname)
+        for statement in ast.walk(tree)
+        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("retold.")
+        for alias in statement.names
+    }
+
+    assert stated == {(module, name, name) for name, module in retold._HOME.items()}
+
+
+PORTS = {field.split(" ")[0] for field in retold.Overrides.__annotations__.values()}
+
+
+def test_ports_an_integrator_implements_are_exported():
+    assert {port for port in PORTS if hasattr(retold.protocols, port)} <= set(retold.__all__)
+
+
+ANSWERS = [
+    (retold.Retold, "status"),
+    (retold.MemorySession, "search"),
+    (retold.MemorySession, "get"),
+    (retold.MemorySession, "turn"),
+    (retold.MemorySession, "remember"),
+    (retold.MemoryHost, "provision_user"),
+]
+
+
+@pytest.mark.parametrize(("owner", "verb"), ANSWERS, ids=[verb for _, verb in ANSWERS])
+def test_answers_are_of_exported_types(owner, verb):
+    """An application that stores an answer can name its type, and the types of its fields."""
+    answer = typing.get_type_hints(getattr(owner, verb))["return"]
+    assert answer.__name__ in retold.__all__
+
+
+def test_library_is_silent_unless_the_host_listens():
+    handlers = logging.getLogger("retold").handlers
+
+    assert any(isinstance(handler, logging.NullHandler) for handler in handlers)
 
 
 @pytest.mark.parametrize(
