@@ -41,6 +41,7 @@ class Target:
 
     ``entity_ids`` are the primary entity and its counterpart in the principal's other personal
     scope; empty when there is none or it is still to be made, which ``has_primary`` tells apart.
+    ``multi_valued`` says that its attribute may hold several values.
     """
 
     type: MemoryType
@@ -51,6 +52,7 @@ class Target:
     has_primary: bool
     names: tuple[str, ...] = field(repr=False)
     vector: Vector = field(repr=False)
+    multi_valued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ def list_pairs(
 ) -> tuple[tuple[Pair, ...], bool]:
     """Return the records that may matter, and whether the subject scan hit its cap.
 
-    Rows of other attributes that are neither close nor share an object stem are left out unread.
+    Rows of other attributes, and other values of an attribute that may hold several, are left out
+    unread unless they are close, share an object stem or say the same: they change nothing.
     """
     rows, truncated = scan_subject(tx, target, cfg)
     seqs = [row.seq for row in rows]
@@ -130,12 +133,14 @@ def list_pairs(
     relations: dict[int, tuple[Relation, float | None]] = {}
     for row, measured in zip(rows, cosines, strict=True):
         cosine = None if math.isnan(measured) else measured
-        if row.attribute == target.attribute:
-            relations[row.seq] = ("attribute", cosine)
-        elif (cosine or 0.0) >= cfg.attribute_alias_cosine or not wanted.isdisjoint(
-            object_stems(row.content, target.names)
+        own = row.attribute == target.attribute
+        if (
+            (own and not target.multi_valued)
+            or (cosine or 0.0) >= cfg.attribute_alias_cosine
+            or not wanted.isdisjoint(object_stems(row.content, target.names))
+            or (own and _says_the_same(row.content, target))
         ):
-            relations[row.seq] = ("subject", cosine)
+            relations[row.seq] = ("attribute" if own else "subject", cosine)
     for seq, near in neighbours.hits:
         relations.setdefault(seq, ("nearby", near))
     records = tx.records.by_seqs(relations)
@@ -145,7 +150,9 @@ def list_pairs(
 
 def unjudged(pairs: Iterable[Pair], target: Target, verdicts: Verdicts) -> list[str]:
     """Return the contents that still need a verdict, each once, in order."""
-    contents = (pair.record.content for pair in pairs if not _is_equal(pair, target))
+    contents = (
+        pair.record.content for pair in pairs if not _says_the_same(pair.record.content, target)
+    )
     return [content for content in dict.fromkeys(contents) if content not in verdicts]
 
 
@@ -155,7 +162,9 @@ def compare(pairs: Sequence[Pair], target: Target, verdicts: Verdicts) -> tuple[
 
 
 def _comparison(pair: Pair, target: Target, verdicts: Verdicts) -> Comparison:
-    verdict = EQUAL if _is_equal(pair, target) else verdicts[pair.record.content]
+    verdict = (
+        EQUAL if _says_the_same(pair.record.content, target) else verdicts[pair.record.content]
+    )
     compatible = (
         not target.has_primary
         or pair.record.subject_entity_id is None
@@ -187,5 +196,5 @@ def effect_of(verdict: Verdict, pair: Pair, target: Target) -> Effect:
     return "exclusive" if kind == "value" else "flag"
 
 
-def _is_equal(pair: Pair, target: Target) -> bool:
-    return normalize_ws(pair.record.content) == normalize_ws(target.content)
+def _says_the_same(content: str, target: Target) -> bool:
+    return normalize_ws(content) == normalize_ws(target.content)

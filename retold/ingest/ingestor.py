@@ -351,6 +351,7 @@ class Ingestor:
             has_primary=self._has_primary(plan),
             names=plan.setting.names,
             vector=plan.vector,
+            multi_valued=plan.multi_valued,
         )
 
     @staticmethod

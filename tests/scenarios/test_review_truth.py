@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from retold.ingest.lexical_judge import LexicalJudge
+from retold.models import Verdict
 from retold.testing import MemoryLab
 
 
@@ -123,3 +124,38 @@ def test_a_tool_cannot_retire_a_users_word_under_another_key_and_says_so():
         active = {view.content: view for view in session.list().records}
         assert len(active) == 3
         assert [c.record_id for c in active["The user loves coffee"].conflicts] == [hated.record_id]
+
+
+class CountingJudge(LexicalJudge):
+    """Remembers which older claims were compared."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        super().__init__()
+        self.compared: list[str] = []
+
+    def judge(self, a: str, b: str) -> Verdict:
+        """Note the older claim, then compare."""
+        self.compared.append(a)
+        return super().judge(a, b)
+
+
+def test_only_the_values_that_may_matter_are_judged_where_an_attribute_holds_several():
+    """A judge that is a model would be asked once per value, sixty times for sixty likes."""
+    fruits = "apples bananas cherries dates figs grapes kiwis lemons mangoes plums".split()
+    judge = CountingJudge()
+    with MemoryLab.open(judge=judge) as lab:
+        session = lab.session()
+        for fruit in fruits:
+            session.remember(
+                f"The user likes {fruit}", evidence=f"I like {fruit} a lot", attribute="likes"
+            )
+        assert len(judge.compared) <= 5
+
+        judge.compared.clear()
+        session.remember("The user hates figs", evidence="I hate figs by now", attribute="likes")
+        assert "The user likes figs" in judge.compared
+        assert len(judge.compared) <= 3
+        kept = [view.content for view in session.list().records]
+        assert len(kept) == len(fruits)
+        assert "The user likes figs" not in kept
