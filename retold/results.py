@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import overload
 
 from retold.errors import NotYetAvailable
 from retold.models import RecordStatus, SearchResponse, SearchResult
@@ -11,7 +12,7 @@ from retold.models import RecordStatus, SearchResponse, SearchResult
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer to a search: iterable, sized, and falsy when nothing was good enough.
+    """The answer to a search: a sequence of results, falsy when nothing was good enough.
 
     ``text`` is what a model would be shown. ``empty_reason`` is set exactly when there are no
     items. ``degraded`` names channels that did not run: an outage is never a plain empty answer.
@@ -41,6 +42,13 @@ class SearchPage:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[SearchResult, ...]: ...
+    def __getitem__(self, place: int | slice) -> SearchResult | tuple[SearchResult, ...]:
+        return self.items[place]
 
     def __bool__(self) -> bool:
         return bool(self.items)

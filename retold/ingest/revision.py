@@ -17,6 +17,7 @@ from retold.ingest.evidence import EvidenceRules
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.persistence import reindex_text
 from retold.models import (
+    ACTIVE_STATUSES,
     EntityMention,
     EvidenceCheck,
     EvidenceRow,
@@ -148,7 +149,7 @@ class Revision:
         require_text(reason, "reason", MAX_REASON_CHARS)
         with self._denials.noted(principal), self._store.read() as tx:
             old = self._require_writable(tx, principal, record_id)
-            _require_active(old)
+            _require_active(old, tx.now)
             mentions = _mentions_of(tx, old)
         request = WriteRequest(
             type=old.type,
@@ -223,7 +224,7 @@ class Revision:
         with self._denials.noted(principal), self._store.write() as tx:
             record = self._require_writable(tx, principal, record_id)
             if record.status == "deleted" or not any_status:
-                _require_active(record)
+                _require_active(record, tx.now)
             after = change(tx, record)
             tx.events.append(
                 "record.status",
@@ -347,9 +348,10 @@ def _codes_of(tx: Transaction, principal: Principal) -> tuple[int, ...]:
     return tuple(tx.scopes.codes(both).values())
 
 
-def _require_active(record: Record) -> None:
-    if not record.is_active:
-        raise InvalidInput(f"record {record.id!r} is {record.status}: history cannot be revised")
+def _require_active(record: Record, now: datetime) -> None:
+    status = record.status_at(now)
+    if status not in ACTIVE_STATUSES:
+        raise InvalidInput(f"record {record.id!r} is {status}: history cannot be revised")
 
 
 def _is_tool_procedure(record: Record) -> bool:

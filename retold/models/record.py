@@ -36,9 +36,9 @@ class Record:
     version: int
     revision: int
     content: str = field(repr=False)
-    subject: str | None
+    subject: str | None = field(repr=False)
     subject_entity_id: str | None
-    attribute: str | None
+    attribute: str | None = field(repr=False)
     attribute_derived: bool
     scope: Scope
     source_kind: SourceKind
@@ -63,13 +63,23 @@ class Record:
     category: str | None
     token_count: int
     index_version: int
-    tags: tuple[str, ...]
+    tags: tuple[str, ...] = field(repr=False)
     entity_ids: tuple[str, ...]
 
     @property
     def is_active(self) -> bool:
         """Return whether the row is provisional or confirmed; expiry is not looked at."""
         return self.status in ACTIVE_STATUSES
+
+    def status_at(self, now: datetime) -> RecordStatus:
+        """Return the status, which is ``expired`` for an active row from ``expires_at`` on.
+
+        Nothing has to sweep a row for it to be gone. The statements of ``candidates.sql`` and
+        ``records.sql`` that speak of a status say the same.
+        """
+        if self.is_active and self.expires_at is not None and self.expires_at <= now:
+            return "expired"
+        return self.status
 
 
 @dataclass(frozen=True, slots=True)

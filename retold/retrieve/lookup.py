@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Literal
@@ -20,8 +20,10 @@ from retold.models import (
     SourceKind,
 )
 from retold.policy.grants import readable_scopes
+from retold.retrieve.request import checked_moment
 from retold.store import Transaction
-from retold.store.candidates import CandidateRepository
+from retold.store.candidates import CandidateRepository, Version
+from retold.store.codec import to_us
 from retold.text import require_id
 
 MAX_IDS = 100
@@ -30,7 +32,10 @@ MAX_PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """A disagreement with another record that the caller may read; unresolved while both live."""
+    """A disagreement with another record that the caller may read.
+
+    ``unresolved`` while both are active; from its expiry on a record is not.
+    """
 
     record_id: str
     kind: str
@@ -47,20 +52,23 @@ class RecordView:
     A forgotten record is a ``tombstone``: ids, moments and status stay, ``content``, ``evidence``
     and ``source_ref`` are None, tags and links empty. Entities, conflicts and lineage hold what
     the caller may read, and nothing tells that there is more. ``lineage`` runs from the oldest
-    version to the newest, this record included.
+    version to the newest, this record included. ``status`` is ``expired`` from ``expires_at`` on.
+    ``evidence_supported`` says whether ``evidence`` backs the claim: a quote that failed its
+    check, or that nothing verified for an inference, is kept for audit only.
     """
 
     id: str
     type: MemoryType
     version: int
     content: str | None = field(repr=False)
-    subject: str | None
-    attribute: str | None
+    subject: str | None = field(repr=False)
+    attribute: str | None = field(repr=False)
     scope: Scope
     source_kind: SourceKind
     source_ref: str | None
     creator_agent_id: str
     evidence: str | None = field(repr=False)
+    evidence_supported: bool
     created_at: datetime
     event_at: datetime
     expires_at: datetime | None
@@ -85,18 +93,36 @@ class RecordView:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What ``get`` found. ``missing`` holds the other ids: absent and unreadable ones alike."""
+    """What ``get`` found: iterable and sized over ``found``.
+
+    ``missing`` holds the other ids: absent and unreadable ones alike.
+    """
 
     found: tuple[RecordView, ...]
     missing: tuple[str, ...]
 
+    def __iter__(self) -> Iterator[RecordView]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, newest first. ``next_after`` is the id to continue after; None at the end."""
+    """One page, newest first: iterable and sized over ``records``.
+
+    ``next_after`` is the id to continue after; None at the end.
+    """
 
     records: tuple[RecordView, ...]
     next_after: str | None
+
+    def __iter__(self) -> Iterator[RecordView]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +139,22 @@ class _Gate:
 
     def seqs(self, record_ids: Iterable[str]) -> dict[str, int]:
         return self.repository.readable_records(record_ids, self.codes)
+
+    def versions(self, seqs: Iterable[int], at: datetime | None) -> dict[int, tuple[Version, ...]]:
+        """Return the readable versions of each record's claim that were there at a moment."""
+        until = None if at is None else to_us(at)
+        seen: dict[int, tuple[Version, ...]] = {}
+        readable: dict[int, tuple[Version, ...]] = {}
+        for seq, family in self.repository.families(seqs).items():
+            # Versions of one claim share their family: on a page of them it is looked at once.
+            if id(family) not in seen:
+                seen[id(family)] = tuple(
+                    one
+                    for one in family
+                    if one.scope_code in self.codes and (until is None or one.created_us <= until)
+                )
+            readable[seq] = seen[id(family)]
+        return readable
 
 
 def get(tx: Transaction, principal: Principal, record_ids: Sequence[str]) -> Lookup:
@@ -135,18 +177,18 @@ def history(
 ) -> tuple[RecordView, ...]:
     """Return every readable version of the claim that the record belongs to, oldest first.
 
-    ``known_at`` leaves out what was written later; forgotten versions are tombstones. Raises
-    NotFound alike for an unknown and an unreadable id.
+    ``known_at`` shows the versions, conflicts and statuses of that moment: what was written or
+    closed later is not told. Forgotten versions are tombstones whenever they are asked for.
+    Raises NotFound alike for an unknown and an unreadable id, InvalidInput for a moment without a
+    UTC offset.
     """
+    at = checked_moment(known_at, "known_at")
     (wanted,) = _checked_ids([record_id])
     gate = _Gate.open(tx, principal)
     seq = gate.seqs([wanted]).get(wanted)
     if seq is None:
         raise NotFound(f"no record {record_id!r}")
-    lineage = tx.records.lineage(tx.records.by_seqs([seq])[seq])
-    known = [one.id for one in lineage if known_at is None or one.created_at <= known_at]
-    seqs = gate.seqs(known)
-    return tuple(_views(tx, gate, [seqs[i] for i in known if i in seqs]))
+    return tuple(_views(tx, gate, [one.seq for one in gate.versions([seq], at)[seq]], at))
 
 
 def list_page(
@@ -160,6 +202,7 @@ def list_page(
 ) -> Page:
     """Return up to ``limit`` readable records, newest first, after the record ``after``.
 
+    An active record is among the expired ones from its expiry on, as it is for a search.
     An ``after`` that is not readable is answered like one past the end: an empty page. Raises
     InvalidInput for a limit outside 1 to 1000 and for unknown types or statuses, naming the
     choices.
@@ -204,51 +247,85 @@ def with_readable_links(
     ]
 
 
-def _views(tx: Transaction, gate: _Gate, seqs: Sequence[int]) -> list[RecordView]:
+def _views(
+    tx: Transaction, gate: _Gate, seqs: Sequence[int], at: datetime | None = None
+) -> list[RecordView]:
+    """Return the records as they are now, or as they were at an earlier moment."""
     if not seqs:
         return []
-    stored = tx.records.by_seqs(seqs)
-    conflicts = _conflicts(tx, gate, tuple(stored.values()))
+    stored = [_as_of(record, tx.now, at) for record in tx.records.by_seqs(seqs).values()]
+    conflicts = _conflicts(tx, gate, stored, at)
+    versions = gate.versions(seqs, at)
+    backed = gate.repository.backed(seqs)
     return [
-        _view(one, conflicts.get(one.seq, ()), _lineage(tx, gate, stored[one.seq]))
-        for one in with_readable_links(tx, stored.values(), gate.codes)
+        _view(
+            record,
+            conflicts=conflicts.get(record.seq, ()),
+            lineage=tuple(one.record_id for one in versions[record.seq]),
+            evidence_supported=record.seq in backed,
+        )
+        for record in with_readable_links(tx, stored, gate.codes)
     ]
 
 
+def _as_of(record: Record, now: datetime, at: datetime | None) -> Record:
+    """Return the record with its status now, or without what happened after ``at``.
+
+    The row keeps no earlier statuses. One that was closed later was active; it carries an expiry
+    that nothing but an unconfirmed record has, or was confirmed as far as the row tells.
+    """
+    if at is None or record.status == "deleted":
+        return replace(record, status=record.status_at(now))
+    if record.closed_at is not None and record.closed_at > at:
+        own_end = record.temporary or record.source_kind == "session_summary"
+        unconfirmed = record.expires_at is not None and not own_end
+        record = replace(
+            record, status="provisional" if unconfirmed else "confirmed", closed_at=None
+        )
+    if record.last_reinforced_at is not None and record.last_reinforced_at > at:
+        record = replace(record, last_reinforced_at=None)
+    return replace(record, status=record.status_at(at))
+
+
 def _conflicts(
-    tx: Transaction, gate: _Gate, records: Sequence[Record]
+    tx: Transaction, gate: _Gate, records: Sequence[Record], at: datetime | None
 ) -> Mapping[int, tuple[ConflictView, ...]]:
-    status = {record.seq: record.status for record in records}
-    found: dict[int, tuple[ConflictView, ...]] = {}
-    for row in tx.records.conflicts_of(status):
+    noted = []
+    for row in tx.records.conflicts_of(record.seq for record in records):
         if row.other_scope_code not in gate.codes:
             continue
+        if at is None or row.conflict.noted_at <= at:
+            noted.append(row)
+    if not noted:
+        return {}
+    others = tx.records.by_seqs(row.other_seq for row in noted).values()
+    active = {
+        one.seq for one in (*records, *(_as_of(o, tx.now, at) for o in others)) if one.is_active
+    }
+    found: dict[int, tuple[ConflictView, ...]] = {}
+    for row in noted:
         view = ConflictView(
             record_id=row.conflict.other_id,
             kind=row.conflict.kind,
             rule=row.conflict.rule,
             score=row.conflict.score,
             noted_at=row.conflict.noted_at,
-            unresolved=status[row.record_seq] in ACTIVE_STATUSES
-            and row.other_status in ACTIVE_STATUSES,
+            unresolved=row.record_seq in active and row.other_seq in active,
         )
         found[row.record_seq] = (*found.get(row.record_seq, ()), view)
     return found
 
 
-def _lineage(tx: Transaction, gate: _Gate, record: Record) -> tuple[str, ...]:
-    versions = [version.id for version in tx.records.lineage(record)]
-    readable = gate.seqs(versions)
-    return tuple(version for version in versions if version in readable)
-
-
-_COPIED = tuple(
-    one.name for one in fields(RecordView) if one.name not in ("conflicts", "lineage", "tombstone")
-)
+_NOT_COPIED = ("conflicts", "lineage", "tombstone", "evidence_supported")
+_COPIED = tuple(one.name for one in fields(RecordView) if one.name not in _NOT_COPIED)
 
 
 def _view(
-    record: Record, conflicts: tuple[ConflictView, ...], lineage: tuple[str, ...]
+    record: Record,
+    *,
+    conflicts: tuple[ConflictView, ...],
+    lineage: tuple[str, ...],
+    evidence_supported: bool,
 ) -> RecordView:
     values = {name: getattr(record, name) for name in _COPIED}
     if record.status == "deleted":
@@ -261,8 +338,10 @@ def _view(
             "tags": (),
             "entity_ids": (),
         }
-        return RecordView(**values, lineage=lineage, tombstone=True)
-    return RecordView(**values, conflicts=conflicts, lineage=lineage)
+        return RecordView(**values, evidence_supported=False, lineage=lineage, tombstone=True)
+    return RecordView(
+        **values, evidence_supported=evidence_supported, conflicts=conflicts, lineage=lineage
+    )
 
 
 def _checked_ids(record_ids: Sequence[str]) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ def checked_request(request: SearchRequest) -> SearchRequest:
         raise InvalidInput("`k` must be a whole number of at least 1.", field="k")
     if request.trigger not in get_args(Trigger):
         raise InvalidInput(f"`trigger` must be one of {get_args(Trigger)}.", field="trigger")
-    since, until = _moment(request.since, "since"), _moment(request.until, "until")
+    since = checked_moment(request.since, "since")
+    until = checked_moment(request.until, "until")
     if since is not None and until is not None and since >= until:
         raise InvalidInput("`since` must lie before `until`; `until` is exclusive.", field="since")
     entities = request.entities
@@ -43,8 +44,8 @@ def checked_request(request: SearchRequest) -> SearchRequest:
         entities=entities,
         since=since,
         until=until,
-        known_at=_moment(request.known_at, "known_at"),
-        as_of=_moment(request.as_of, "as_of"),
+        known_at=checked_moment(request.known_at, "known_at"),
+        as_of=checked_moment(request.as_of, "as_of"),
     )
 
 
@@ -75,7 +76,8 @@ def _types(types: Iterable[MemoryType] | None) -> tuple[MemoryType, ...] | None:
     return chosen
 
 
-def _moment(moment: datetime | None, field: str) -> datetime | None:
+def checked_moment(moment: datetime | None, field: str) -> datetime | None:
+    """Return the moment in UTC; None stays None. Raises InvalidInput with a corrected example."""
     if moment is None:
         return None
     if not isinstance(moment, datetime):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from retold.config import RetoldConfig
@@ -16,7 +17,6 @@ from retold.models import (
     Candidate,
     Channel,
     Principal,
-    Record,
     SearchRequest,
     SearchResponse,
     SearchResult,
@@ -28,6 +28,7 @@ from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
 from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
 from retold.retrieve.dedup import collapse_duplicates
 from retold.retrieve.explain import explain, explain_empty
+from retold.retrieve.final import FinalLook, look_again
 from retold.retrieve.freshness import apply_freshness
 from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
 from retold.retrieve.gate import QuerySignals, decide, exclude_source_kinds
@@ -46,7 +47,6 @@ from retold.retrieve.searchlog import LogOutcome, SearchLogWriter
 from retold.retrieve.snapshot import (
     Readable,
     believed_seqs,
-    final_records,
     rows_offered,
     unresolved_conflicts,
     wants_history,
@@ -65,7 +65,7 @@ CHANNELS: tuple[Channel, ...] = ("dense", "lexical", "entity")
 class _Selection:
     """What the snapshot says about the survivors.
 
-    ``conflicts`` holds unresolved conflicts between eligible rows, in both directions;
+    ``conflicts`` holds unresolved conflicts with readable rows, in both directions;
     ``contents`` the texts of the rerank shortlist.
     """
 
@@ -143,7 +143,7 @@ class Retriever:
             self._candidates(tx, trace, readable, vectors)
             selection = self._select(tx, trace, readable)
         outcome = self._fit(trace, selection)
-        return self._respond(trace, selection, outcome)
+        return self._respond(trace, outcome)
 
     def _permitted(self, request: SearchRequest) -> SearchRequest:
         """Pass what people wrote through the content policy before anything can keep it."""
@@ -255,10 +255,10 @@ class Retriever:
             self._gate(trace)
         with trace.stage("dedup"):
             survivors = [trace.rows[one.seq] for one in trace.passed]
-            conflicts = unresolved_conflicts(tx, readable, survivors)
-            others = rows_offered(tx, request, conflicts.keys() - trace.rows.keys())
-            trace.rows |= others
-            trace.scope_of |= {seq: readable.scope_of(row) for seq, row in others.items()}
+            codes = frozenset(readable.codes.values())
+            conflicts, rivals = unresolved_conflicts(tx, request, codes, survivors)
+            trace.rows |= rivals
+            trace.scope_of |= {seq: readable.scope_of(row) for seq, row in rivals.items()}
             kept = self._collapse(trace, conflicts)
         contents: dict[int, str] = {}
         if cfg.reranker.enabled:
@@ -315,35 +315,41 @@ class Retriever:
         self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
     ) -> dict[int, Candidate]:
         """Return the stronger side of each provisional survivor, with its own evidence if any."""
-        excluded = self._config.retrieval.gate.floors(trace.request.trigger).exclude_source_kinds
         judged = {one.seq: one for one in (*trace.gated_out, *trace.passed)}
         chosen: dict[int, Candidate] = {}
         for seq, others in conflicts.items():
             rivals = [
                 judged.get(other) or outside_pool(trace.rows[other])
                 for other in others
-                if other in trace.rows and trace.rows[other].source_kind not in excluded
+                if other in trace.rows
             ]
             own = judged.get(seq)
-            rival = own and choose_counterpart(own, rivals, self._config.policy.source_rank.of)
+            rival = own and self._outweighs(trace, own, rivals)
             if rival:
                 chosen[seq] = rival
         return chosen
 
-    def _respond(
-        self, trace: SearchTrace, selection: _Selection, outcome: BudgetOutcome
-    ) -> SearchResponse:
+    def _outweighs(
+        self, trace: SearchTrace, candidate: Candidate, rivals: Sequence[Candidate]
+    ) -> Candidate | None:
+        """Return the rival that must be shown beside a candidate, of the kinds that may be."""
+        excluded = self._config.retrieval.gate.floors(trace.request.trigger).exclude_source_kinds
+        allowed = [rival for rival in rivals if rival.source_kind not in excluded]
+        return choose_counterpart(candidate, allowed, self._config.policy.source_rank.of)
+
+    def _respond(self, trace: SearchTrace, outcome: BudgetOutcome) -> SearchResponse:
         """Look at the chosen records once more, explain them, log the search and answer."""
         with trace.stage("final_check"), self._store.read() as tx:
             still = readable_scopes(tx, trace.principal)
-            records = final_records(
+            look = look_again(
                 tx,
                 {scope: trace.codes[scope] for scope in still if scope in trace.codes},
                 trace.request,
                 [placed.candidate.seq for placed in outcome.chosen],
+                partial(self._outweighs, trace),
             )
         with trace.stage("explain"):
-            results = self._results(trace, selection, outcome, records)
+            results = self._results(trace, outcome, look)
             trace.returned = tuple((one.record.id, one.explanation) for one in results)
             if not results:
                 trace.empty_reason = explain_empty(
@@ -370,19 +376,14 @@ class Retriever:
         return replace(response, log=log, text=text, timings_ms=trace.timings())
 
     def _results(
-        self,
-        trace: SearchTrace,
-        selection: _Selection,
-        outcome: BudgetOutcome,
-        records: Mapping[int, Record],
+        self, trace: SearchTrace, outcome: BudgetOutcome, look: FinalLook
     ) -> tuple[SearchResult, ...]:
         results = []
         for placed in outcome.chosen:
             candidate = placed.candidate
-            record = records.get(candidate.seq)
+            record = look.records.get(candidate.seq)
             if record is None:
                 continue
-            others = selection.conflicts.get(candidate.seq, ())
             explanation = explain(
                 candidate,
                 record,
@@ -391,9 +392,7 @@ class Retriever:
                 rewrite_status=trace.rewritten.status,
                 duplicates=trace.duplicates,
                 budget=placed.note,
-                conflicts_with=tuple(
-                    trace.rows[other].record_id for other in others if other in trace.rows
-                ),
+                conflicts_with=look.conflicts.get(candidate.seq, ()),
             )
             score = candidate.score if candidate.rerank_score is None else candidate.rerank_score
             results.append(SearchResult(record, score, explanation))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from retold.errors import StoreError
 from retold.index.columns import Eligible
-from retold.models import ACTIVE_STATUSES, Record, RecordStatus, Scope, SearchRequest
-from retold.retrieve.lookup import with_readable_links
+from retold.models import ACTIVE_STATUSES, RecordStatus, Scope, SearchRequest
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
-from retold.store.codec import to_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +37,9 @@ def wants_history(request: SearchRequest) -> bool:
     return request.include_history or request.known_at is not None or request.as_of is not None
 
 
-def may_be_shown(
-    status: RecordStatus, expires_us: int | None, now_us: int, *, history: bool
-) -> bool:
-    """Return whether a row may be shown now; deleted ones never are."""
-    if history:
-        return status != "deleted"
-    return status in ACTIVE_STATUSES and (expires_us is None or expires_us > now_us)
+def may_be_shown(status: RecordStatus, *, history: bool) -> bool:
+    """Return whether a row of this status may be shown; deleted ones never are."""
+    return status != "deleted" if history else status in ACTIVE_STATUSES
 
 
 def believed_seqs(
@@ -88,60 +82,42 @@ def rows_offered(
     wanted = list(seqs)
     if not wanted:
         return {}
-    now_us, history = to_us(tx.now), wants_history(request)
+    history = wants_history(request)
     return {
         seq: row
         for seq, row in CandidateRepository(tx).rows(wanted).items()
-        if may_be_shown(row.status, row.expires_us, now_us, history=history)
+        if may_be_shown(row.status, history=history)
     }
 
 
 def unresolved_conflicts(
-    tx: Transaction, readable: Readable, rows: Iterable[CandidateRow]
-) -> dict[int, tuple[int, ...]]:
-    """Return, in both directions, which rows disagree: both sides active and eligible."""
-    active = {row.seq for row in rows if row.status in ACTIVE_STATUSES}
-    if not active:
-        return {}
-    noted = [
-        row
-        for row in tx.records.conflicts_of(sorted(active))
-        if row.other_status in ACTIVE_STATUSES
-    ]
-    if not noted:
-        return {}
-    eligible = readable.eligible.contains_all([row.other_seq for row in noted]).tolist()
-    pairs: dict[int, dict[int, None]] = {}
-    for row, is_eligible in zip(noted, eligible, strict=True):
-        if is_eligible:
-            pairs.setdefault(row.record_seq, {})[row.other_seq] = None
-            pairs.setdefault(row.other_seq, {})[row.record_seq] = None
-    return {seq: tuple(others) for seq, others in pairs.items()}
-
-
-def final_records(
     tx: Transaction,
-    scope_codes: Mapping[Scope, int],
     request: SearchRequest,
-    seqs: Sequence[int],
-) -> dict[int, Record]:
-    """Return those records that the caller may still be shown, links cut to readable ones.
+    scope_codes: Collection[int],
+    rows: Iterable[CandidateRow],
+) -> tuple[dict[int, tuple[int, ...]], dict[int, CandidateRow]]:
+    """Return, in both directions, which rows disagree, and the rows on the other side.
 
-    ``scope_codes`` are the scopes the caller may read now: a record that was forgotten, or whose
-    grant was taken away, since the search began is gone.
+    Both sides are active. The other one is readable, and known at the moment a request about the
+    past names; types and window are not asked of it, or they would hide that a claim is disputed.
     """
-    now_us, history = to_us(tx.now), wants_history(request)
-    records = [
-        record
-        for record in tx.records.by_seqs(seqs).values()
-        if record.scope in scope_codes
-        and may_be_shown(
-            record.status,
-            None if record.expires_at is None else to_us(record.expires_at),
-            now_us,
-            history=history,
-        )
-    ]
-    if not records:
-        return {}
-    return {record.seq: record for record in with_readable_links(tx, records, scope_codes.values())}
+    active = {row.seq for row in rows if row.status in ACTIVE_STATUSES}
+    noted = tx.records.conflicts_of(sorted(active)) if active else []
+    if not noted:
+        return {}, {}
+    anywhere = replace(request, types=None, since=None, until=None)
+    believed = believed_seqs(tx, anywhere, tuple(scope_codes))
+    others = {row.other_seq for row in noted}
+    if believed is not None:
+        others.intersection_update(believed)
+    rivals = {
+        seq: row
+        for seq, row in CandidateRepository(tx).rows(sorted(others)).items()
+        if row.status in ACTIVE_STATUSES and row.scope_code in scope_codes
+    }
+    pairs: dict[int, dict[int, None]] = {}
+    for one in noted:
+        if one.other_seq in rivals:
+            pairs.setdefault(one.record_seq, {})[one.other_seq] = None
+            pairs.setdefault(one.other_seq, {})[one.record_seq] = None
+    return {seq: tuple(found) for seq, found in pairs.items()}, rivals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.models import LinkRole, MemoryType, RecordStatus, SourceKind
-from retold.store.codec import to_json
+from retold.store.codec import to_json, to_us
 from retold.store.queries import load_queries
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ Keys = npt.NDArray[np.int64]
 class CandidateRow(NamedTuple):
     """One row without its text. Epochs are microseconds; ``chars`` is the length of the content.
 
+    ``status`` is ``expired`` for an active row whose expiry has come, swept or not.
     ``session_id`` is the internal id of the session behind the first observation, if any.
     """
 
@@ -41,6 +42,16 @@ class CandidateRow(NamedTuple):
     session_id: str | None
 
 
+class Version(NamedTuple):
+    """One version of a claim, readable or not."""
+
+    seq: int
+    record_id: str
+    scope_code: int
+    created_us: int
+    supersedes_seq: int | None
+
+
 class CandidateRepository:
     """Read side only."""
 
@@ -52,7 +63,8 @@ class CandidateRepository:
         wanted = array("q", seqs)
         if not wanted:
             return {}
-        rows = self._tx.run(QUERIES["rows"], {"seqs": apsw.carray(wanted)})
+        bindings = {"seqs": apsw.carray(wanted), "now_us": to_us(self._tx.now)}
+        rows = self._tx.run(QUERIES["rows"], bindings)
         return {row[0]: CandidateRow._make(row) for row in rows}
 
     def linked(self, entity_ids: Iterable[str]) -> dict[tuple[str, LinkRole], Keys]:
@@ -65,6 +77,24 @@ class CandidateRepository:
             (entity_id, role): np.fromstring(seqs, dtype=np.int64, sep=" ")
             for entity_id, role, seqs in self._tx.run(QUERIES["linked"], bindings)
         }
+
+    def families(self, seqs: Iterable[int]) -> dict[int, tuple[Version, ...]]:
+        """Return for each row all versions of its claim, oldest first, in one statement."""
+        wanted = array("q", seqs)
+        if not wanted:
+            return {}
+        rows = self._tx.run(QUERIES["families"], {"seqs": apsw.carray(wanted)})
+        versions = {row[0]: Version._make(row) for row in rows}
+        groups = _connected(versions)
+        return {seq: groups[seq] for seq in wanted if seq in groups}
+
+    def backed(self, seqs: Iterable[int]) -> frozenset[int]:
+        """Return those rows whose quote was not found wanting."""
+        wanted = array("q", seqs)
+        if not wanted:
+            return frozenset()
+        rows = self._tx.run(QUERIES["backed"], {"seqs": apsw.carray(wanted)})
+        return frozenset(row[0] for row in rows)
 
     def readable_records(
         self, record_ids: Iterable[str], scope_codes: Iterable[int]
@@ -83,3 +113,22 @@ class CandidateRepository:
         """Return those entity ids that lie in the given scopes."""
         bindings = {"ids": to_json(list(entity_ids)), "scope_codes": to_json(list(scope_codes))}
         return frozenset(row[0] for row in self._tx.run(QUERIES["readable_entities"], bindings))
+
+
+def _connected(versions: Mapping[int, Version]) -> dict[int, tuple[Version, ...]]:
+    """Return, for every version, the versions linked to it by replacement, in the given order."""
+    above = {seq: seq for seq in versions}
+
+    def root(seq: int) -> int:
+        while above[seq] != seq:
+            above[seq] = seq = above[above[seq]]
+        return seq
+
+    for seq, version in versions.items():
+        if version.supersedes_seq is not None and version.supersedes_seq in above:
+            above[root(seq)] = root(version.supersedes_seq)
+    groups: dict[int, list[Version]] = {}
+    for seq, version in versions.items():
+        groups.setdefault(root(seq), []).append(version)
+    shared = {top: tuple(group) for top, group in groups.items()}
+    return {seq: shared[root(seq)] for seq in versions}

@@ -43,7 +43,7 @@ class NewRecord:
     content: str = field(repr=False)
     scope: Scope
     subject_entity_id: str | None
-    attribute: str | None
+    attribute: str | None = field(repr=False)
     attribute_derived: bool
     source_kind: SourceKind
     source_ref: str | None
@@ -305,13 +305,17 @@ class RecordRepository:
         after_seq: int | None,
         limit: int,
     ) -> list[Record]:
-        """Return one page, newest first, of rows older than ``after_seq``."""
+        """Return one page, newest first, of rows older than ``after_seq``.
+
+        An active row whose expiry has come is among the expired ones.
+        """
         seqs = self._tx.run(
             QUERIES["page"],
             {
                 "scope_codes": to_json(list(scope_codes)),
                 "types": None if types is None else to_json(list(types)),
                 "statuses": to_json(list(statuses)),
+                "now_us": to_us(self._tx.now),
                 "after_seq": after_seq,
                 "limit": limit,
             },
@@ -320,9 +324,8 @@ class RecordRepository:
 
     def count_by_status(self, scope_codes: Sequence[int]) -> dict[RecordStatus, int]:
         """Return how many rows of some scopes have each status; zeros included."""
-        counted = dict(
-            self._tx.run(QUERIES["count_by_status"], {"scope_codes": to_json(list(scope_codes))})
-        )
+        bindings = {"scope_codes": to_json(list(scope_codes)), "now_us": to_us(self._tx.now)}
+        counted = dict(self._tx.run(QUERIES["count_by_status"], bindings))
         return {status: int(counted.get(status, 0)) for status in RECORD_STATUSES}
 
     def list_linked_to(self, entity_id: str) -> list[Record]:

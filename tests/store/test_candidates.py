@@ -1,5 +1,7 @@
 """The narrow view of records that searching and looking up by id decide on."""
 
+from datetime import timedelta
+
 import pytest
 
 from retold.models import EvidenceRow, Scope
@@ -42,6 +44,36 @@ def test_rows_hold_what_the_pipeline_needs(world):
     assert row.chars == len(record.content)
     assert row.event_us == to_us(record.event_at)
     assert row.session_id == session.id
+
+
+def test_row_past_its_expiry_is_expired_from_that_moment_on(world):
+    end = world.clock() + timedelta(days=1)
+    record = world.add("Parking is on level three", expires_at=end)
+    world.later(hours=24, microseconds=-1)
+    with world.store.read() as tx:
+        before = CandidateRepository(tx).rows([record.seq])[record.seq]
+    world.later(microseconds=1)
+    with world.store.read() as tx:
+        after = CandidateRepository(tx).rows([record.seq])[record.seq]
+
+    assert (before.status, after.status) == ("confirmed", "expired")
+
+
+def test_families_hold_all_versions_of_each_claim(world):
+    first = world.add("Release 1")
+    second = world.add("Release 2", supersedes=first)
+    sibling = world.add("Release 2b", supersedes=first)
+    other = world.add("Likes tea")
+    with world.store.read() as tx:
+        repository = CandidateRepository(tx)
+        families = repository.families([sibling.seq, other.seq, 999])
+        nothing = repository.families([])
+
+    assert {seq: [one.record_id for one in family] for seq, family in families.items()} == {
+        sibling.seq: [first.id, second.id, sibling.id],
+        other.seq: [other.id],
+    }
+    assert nothing == {}
 
 
 def test_rows_of_nothing_are_nothing(world):

@@ -254,6 +254,29 @@ def test_counts_by_status_include_zeros_and_no_other_scope(store):
     }
 
 
+def test_active_row_past_its_expiry_counts_and_lists_as_expired(store, clock):
+    with store.write() as tx:
+        due = insert(tx, expires_at=tx.now + timedelta(days=1))
+        kept = insert(tx, expires_at=tx.now + timedelta(days=9))
+        code = tx.scopes.require(SCOPE)
+    clock.advance(days=1)
+
+    with store.read() as tx:
+        counts = tx.records.count_by_status([code])
+        listed = {
+            status: [
+                record.id
+                for record in tx.records.list_page(
+                    [code], types=None, statuses=(status,), after_seq=None, limit=9
+                )
+            ]
+            for status in ("confirmed", "expired")
+        }
+
+    assert (counts["confirmed"], counts["expired"]) == (1, 1)
+    assert listed == {"confirmed": [kept.id], "expired": [due.id]}
+
+
 def test_lineage_is_the_same_from_every_version(store):
     with store.write() as tx:
         first = insert(tx, "Oslo", status="superseded")

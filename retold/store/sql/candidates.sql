@@ -1,7 +1,10 @@
 -- name: rows
 -- What the search pipeline needs about some rows; their texts stay where they are.
 select
-  r.seq, r.id, r.type, r.source_kind, r.status, r.scope_code, r.event_us, r.expires_us,
+  r.seq, r.id, r.type, r.source_kind,
+  case when r.status in ('provisional', 'confirmed') and r.expires_us <= :now_us
+    then 'expired' else r.status end,
+  r.scope_code, r.event_us, r.expires_us,
   length(r.content), subject_entity.id,
   (select s.id from record_evidence as e
    join sessions as s on s.seq = e.session_seq
@@ -20,6 +23,36 @@ join entities as e on e.id = wanted.value
 join record_entities as link on link.entity_seq = e.seq
 group by e.seq, link.role
 order by e.seq;
+
+-- name: families
+-- Every version of the claims that some rows belong to, with the row that each replaced.
+with recursive family(seq) as (
+  select value from carray(:seqs)
+  union
+  select newer.seq from family join records as newer on newer.supersedes_seq = family.seq
+  union
+  select r.supersedes_seq from family join records as r on r.seq = family.seq
+  where r.supersedes_seq is not null
+)
+select r.seq, r.id, r.scope_code, r.created_us, r.supersedes_seq
+from family
+join records as r on r.seq = family.seq
+order by r.seq;
+
+-- name: backed
+-- Those of some rows whose quote was not found wanting: a quote that failed its check leaves the
+-- row an inference, and an inference is backed by a quote that was counted.
+select r.seq
+from carray(:seqs) as wanted
+join records as r on r.seq = wanted.value
+where r.evidence is not null
+  and (
+    r.source_kind <> 'agent_inference'
+    or exists (
+      select 1 from record_evidence as e
+      where e.record_seq = r.seq and e.counted and e.quote = r.evidence
+    )
+  );
 
 -- name: readable_records
 -- Those of some public ids that belong to readable scopes; unknown and foreign ids are alike.

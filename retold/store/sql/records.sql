@@ -140,19 +140,22 @@ select seq from records where supersedes_seq = :seq order by seq;
 select r.seq
 from records as r
 where r.scope_code in (select value from json_each(:scope_codes))
-  and r.status in (select value from json_each(:statuses))
+  and case when r.status in ('provisional', 'confirmed') and r.expires_us <= :now_us
+    then 'expired' else r.status end in (select value from json_each(:statuses))
   and (:types is null or r.type in (select value from json_each(:types)))
   and (:after_seq is null or r.seq < :after_seq)
 order by r.seq desc
 limit :limit;
 
 -- name: count_by_status
--- Rows per status in some scopes.
-select r.status, count(*)
+-- Rows per status in some scopes; an active one whose expiry has come counts as expired.
+select
+  case when r.status in ('provisional', 'confirmed') and r.expires_us <= :now_us
+    then 'expired' else r.status end as standing,
+  count(*)
 from records as r
 where r.scope_code in (select value from json_each(:scope_codes))
-group by r.status
-order by r.status;
+group by standing;
 
 -- name: linked_to
 -- Rows linked to or about an entity, for rewriting their derived columns.

@@ -167,6 +167,21 @@ def test_history_runs_from_the_oldest_to_the_newest(world: World) -> None:
     assert [one.id for one in believed] == [first.id]
 
 
+def test_lineages_of_a_page_are_walked_once(world: World) -> None:
+    """The statements of a page do not grow with the versions on it."""
+    record = world.add("Release 1")
+    for number in range(2, 21):
+        record = world.add(f"Release {number}", supersedes=record)
+
+    def ask(limit: int) -> list[str]:
+        everything = ("superseded", "confirmed")
+        return statements(world, lambda tx: list_page(tx, ANA, statuses=everything, limit=limit))
+
+    assert len(ask(20)) == len(ask(2))
+    lineages = {one.lineage for one in page(world, statuses=("superseded",))}
+    assert [len(lineage) for lineage in lineages] == [20]
+
+
 def test_pages_follow_each_other_to_the_end(world: World) -> None:
     """B68: 25 records, 20 at a time."""
     records = [world.add(f"Fact {number}") for number in range(25)]

@@ -382,7 +382,7 @@ def test_stronger_counterpart_above_keeps_its_place(world: World) -> None:
 
 
 def test_conflict_with_an_unreadable_record_stays_secret(world: World) -> None:
-    """Fails when ``unresolved_conflicts`` no longer asks for eligibility."""
+    """Fails when ``unresolved_conflicts`` no longer looks at the scope."""
     foreign = world.add("Release is on 19 March", owner=BOB)
     weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
     world.conflict(weak, foreign)
@@ -403,6 +403,43 @@ def test_conflict_is_over_when_one_side_is(world: World) -> None:
     (result,) = world.search("Release March").results
 
     assert result.explanation.conflicts_with == ()
+
+
+def test_types_never_hide_that_a_claim_is_disputed(world: World) -> None:
+    strong = world.add("Release is on 19 March", type="episodic")
+    weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
+    world.conflict(weak, strong)
+
+    response = world.search("Release is on 26 March", types=("semantic",))
+
+    assert ids(response.results) == [strong.id, weak.id]
+
+
+def test_search_of_the_past_is_told_of_no_later_conflict(world: World) -> None:
+    """Fails when ``unresolved_conflicts`` no longer asks what was believed then."""
+    weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
+    then = world.clock()
+    world.later(days=1)
+    world.conflict(weak, world.add("Release is on 19 March"))
+
+    (result,) = world.search("Release March", known_at=then).results
+
+    assert (result.record.id, result.explanation.conflicts_with) == (weak.id, ())
+
+
+def test_expired_counterpart_is_no_conflict_with_history_either(world: World) -> None:
+    strong = world.add("Release is on 19 March", expires_at=world.clock() + timedelta(days=1))
+    weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
+    world.conflict(weak, strong)
+    world.later(days=2)
+
+    response = world.search("Release March", include_history=True)
+
+    assert {one.record.id: one.record.status for one in response.results} == {
+        strong.id: "expired",
+        weak.id: "provisional",
+    }
+    assert all(one.explanation.conflicts_with == () for one in response.results)
 
 
 def test_contradicting_records_of_equal_wording_never_collapse(world: World) -> None:
@@ -552,6 +589,46 @@ def test_record_forgotten_during_the_search_is_dropped(
 
     assert response.results == ()
     assert response.empty_reason == "what was found is no longer readable or active"
+
+
+def meanwhile(world: World, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let something happen between the first snapshot of a search and the last."""
+    fit = world.retriever._fit
+
+    def act_then_fit(*args: Any) -> Any:
+        act()
+        return fit(*args)
+
+    monkeypatch.setattr(world.retriever, "_fit", act_then_fit)
+
+
+def test_counterpart_forgotten_during_the_search_is_named_nowhere(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing contradicts the provisional record any more, so it may stand alone."""
+    strong = world.add("Release is on 19 March, said Mia")
+    weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
+    world.conflict(weak, strong)
+    meanwhile(world, monkeypatch, lambda: world.forget(strong))
+
+    response = world.search("Release is on 26 March")
+
+    assert ids(response.results) == [weak.id]
+    assert response.results[0].explanation.conflicts_with == ()
+    for text in (response.text, str(world.log(response)["explanations"])):
+        assert strong.id[-8:] not in text
+        assert "conflicts with" not in text
+
+
+def test_record_contradicted_during_the_search_is_not_shown_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails when the last look no longer drops what stands alone."""
+    weak = world.add("Release is on 26 March", status="provisional", source_kind="agent_inference")
+    other = world.add("The release party is in March")
+    meanwhile(world, monkeypatch, lambda: world.conflict(weak, world.add("Release is on 19 March")))
+
+    assert ids(world.search("release March").results) == [other.id]
 
 
 def test_grant_revoked_during_the_search_counts(
