@@ -155,7 +155,8 @@ class SessionRepository:
         _, recorded, conversation_id = self._keys(session_id)
         if not recorded:
             raise InvalidInput(
-                f"session {session_id!r} keeps no transcript; open it with record=True"
+                f"session {session_id!r} was started with record=False and keeps no transcript; "
+                "pass the words as evidence of a claim, or record turns in a session of their own"
             )
         if external_key is not None:
             stored = self.turn_by_key(conversation_id, external_key, role, content)

@@ -208,3 +208,13 @@ TEXT_FOR_MOMENT = {
 def test_text_is_no_moment(lab, verb):
     with pytest.raises(InvalidInput, match="datetime"):
         TEXT_FOR_MOMENT[verb](lab.session())
+
+
+def test_session_off_the_record_remembers_and_refuses_turns(lab):
+    session = lab.session(record=False)
+    with pytest.raises(InvalidInput, match="session of their own"):
+        session.turn("user", "I like tea a lot.")
+
+    kept = session.remember("Likes tea", evidence="I like tea a lot.")
+    assert session.get(kept.record_id).found[0].evidence == "I like tea a lot."
+    assert lab.row_counts()["session_turns"] == 0
