@@ -191,7 +191,9 @@ def _assemble(
         embedder=embedder,
         judge=judge,
         ingestor=ingestor,
-        revision=Revision(store, index, ingestor, judge, config),
+        revision=Revision(
+            store, index, ingestor, judge, config, content_policy=given.content_policy
+        ),
         retriever=_retriever(config, store, index, embedder, given),
         hooks=SessionHooks(
             store, config, queue=given.queue or NoQueue(), content_policy=given.content_policy

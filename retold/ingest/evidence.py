@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,10 +12,14 @@ from retold.protocols import EquivalenceJudge
 from retold.text import evidence_length, locate_quote
 
 NOT_FOUND: Final = "evidence not found in session"
+FORGOTTEN: Final = "evidence was forgotten"
 TOO_SHORT: Final = "evidence too short"
 NOT_PROVIDED: Final = "evidence not provided"
 NOT_SUPPORTED: Final = "evidence does not support claim"
 NOT_SCORED: Final = "entailment_not_scored"
+
+ForgottenSpan = tuple[str, int, tuple[int, int]]
+"""Internal session id, turn and character span of words that backed a forgotten record."""
 
 _SUPPORTED_BY_ROLE: Final[dict[TurnRole, SourceKind]] = {
     "user": "user_statement",
@@ -50,20 +54,24 @@ def locate(
     *,
     rules: EvidenceRules,
     turn_hint: int | None = None,
+    forgotten: Collection[ForgottenSpan] = (),
 ) -> EvidenceCheck:
     """Find the quote in one evidence turn and cap the claimed kind by who said it.
 
     A right hint picks among several hits; a wrong one is ignored. Otherwise the turn that carries
-    most authority wins, then the latest. Nothing is scored here.
+    most authority wins, then the latest. Words that overlap ``forgotten`` ones are no evidence.
+    Nothing is scored here.
     """
-    hits = [
+    found = [
         (turn, span)
         for turn in turns
         if turn.is_evidence and (span := locate_quote(quote, turn.content)) is not None
     ]
+    hits = [(turn, span) for turn, span in found if not _overlaps(turn, span, forgotten)]
     if not hits:
+        note = FORGOTTEN if found else NOT_FOUND
         return EvidenceCheck(
-            found=False, turn=None, span=None, source_kind="agent_inference", note=NOT_FOUND
+            found=False, turn=None, span=None, source_kind="agent_inference", note=note
         )
     hinted = [hit for hit in hits if hit[0].turn == turn_hint]
     turn, span = max(
@@ -122,6 +130,13 @@ def _lowered(
         supported=False,
         judge=judge_name,
         note=note,
+    )
+
+
+def _overlaps(turn: Turn, span: tuple[int, int], forgotten: Collection[ForgottenSpan]) -> bool:
+    return any(
+        (session_id, number) == (turn.session_id, turn.turn) and start < span[1] and end > span[0]
+        for session_id, number, (start, end) in forgotten
     )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from retold.config import RetoldConfig
-from retold.errors import InvalidInput, ScopeNotWritable, StaleComparison, WriteContended
+from retold.errors import InvalidInput, StaleComparison, WriteContended
 from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
+from retold.ingest.admission import admitted
 from retold.ingest.comparison import (
     Neighbours,
     Target,
@@ -21,18 +22,19 @@ from retold.ingest.comparison import (
     list_pairs,
     unjudged,
 )
-from retold.ingest.decision import Claim, Decision, Insert, Supersede, decide
+from retold.ingest.decision import Claim, Decision, Insert, Reinforce, Supersede, decide
 from retold.ingest.denials import Denials
 from retold.ingest.entities import EntityResolver
 from retold.ingest.persistence import Links, Persistence
-from retold.ingest.plan import Applied, Plan, Source
+from retold.ingest.plan import Applied, Plan, Source, answer_of
 from retold.ingest.preparation import (
     Situation,
     backing_of,
     event_time,
     key_of,
+    refuse_forgotten,
     situation_of,
-    validated,
+    under_current_grants,
 )
 from retold.ingest.subject import primary_mention, require_own_subject
 from retold.ingest.trace import WriteTrace
@@ -46,7 +48,6 @@ from retold.models import (
     WriteRequest,
     WriteResult,
 )
-from retold.policy.grants import writable_scopes
 from retold.policy.lifecycle import Standing, has_authority
 from retold.policy.temporal import is_temporary
 from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge, Vectors
@@ -54,6 +55,23 @@ from retold.store import Store, Transaction
 
 Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
 """Decide inside the transaction; the mapping goes into the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What to do with a claim; ``facts`` go into the event."""
+
+    links: Links
+    decision: Decision
+    facts: dict[str, Any]
+
+
+class _Repetition(Exception):
+    """Undoes the entities of a claim that is known already; never leaves this module."""
+
+    def __init__(self, decided: _Decided) -> None:
+        super().__init__()
+        self.decided = decided
 
 
 class _Unjudged(StaleComparison):
@@ -70,10 +88,11 @@ NO_VECTOR: Vector = np.empty(0, dtype=np.float32)
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """What was read without the lock."""
+    """What was read without the lock; ``plan`` carries the rights of that moment."""
 
+    plan: Plan
     neighbours: Neighbours
-    unjudged: tuple[str, ...]
+    unjudged: tuple[str, ...] = field(repr=False)
 
 
 class Ingestor:
@@ -114,9 +133,11 @@ class Ingestor:
         """
         trace = WriteTrace()
         with self._denials.noted(principal):
-            plan = self._plan(principal, self._admitted(request), trace, may_add_turn=may_add_turn)
+            plan = self._plan(
+                principal, admitted(request, self._content_policy), trace, may_add_turn=may_add_turn
+            )
             applied, version = self._commit(plan, trace)
-        return _result(applied, trace, version)
+        return answer_of(applied, trace, version)
 
     def replace(
         self,
@@ -129,13 +150,20 @@ class Ingestor:
     ) -> WriteResult:
         """Store a claim in the place of an active record, whatever the judge thinks of the two.
 
-        The caller has checked that the principal may write ``old``. Raises InvalidInput when the
-        claim lacks authority or the record became history meanwhile.
+        The caller has checked that the principal may write ``old`` and that ``reason`` may be
+        stored. Raises InvalidInput when the claim lacks authority or the record became history
+        meanwhile, WriteContended when the principal's rights changed.
         """
         trace = WriteTrace()
-        plan = self._plan(principal, self._admitted(request), trace, may_add_turn=may_add_turn)
-        applied, version = self._try(plan, self._choice_of(plan, old, reason), trace)
-        return _result(applied, trace, version)
+        with self._denials.noted(principal):
+            plan = self._plan(
+                principal, admitted(request, self._content_policy), trace, may_add_turn=may_add_turn
+            )
+            try:
+                applied, version = self._try(plan, self._choice_of(plan, old, reason), trace)
+            except StaleComparison as changed:
+                raise WriteContended("the agent's grants changed; try again") from changed
+        return answer_of(applied, trace, version)
 
     def write_corpus(
         self, principal: Principal, requests: Sequence[WriteRequest]
@@ -145,7 +173,7 @@ class Ingestor:
         For imports: no judge runs and no record is reinforced or superseded. All or none.
         """
         trace = WriteTrace()
-        checked = [self._admitted(request) for request in requests]
+        checked = [admitted(request, self._content_policy) for request in requests]
         with trace.stage("embed"):
             vectors = self._embedded([request.content for request in checked])
         with self._store.read() as tx:
@@ -159,19 +187,7 @@ class Ingestor:
             applied = [self._apply(tx, plan, _as_it_is, WriteTrace()) for plan in plans]
             touched = [seq for one in applied for seq in one.touched]
             self._index.note_own_write(self._store, tx, touched)
-        return tuple(_result(one, trace, tx.committed_version) for one in applied)
-
-    def _admitted(self, request: WriteRequest) -> WriteRequest:
-        """Return the valid request after the content policy had its say."""
-        request, policy = validated(request), self._content_policy
-        if policy is None:
-            return request
-        quote = request.evidence
-        return replace(
-            request,
-            content=policy.apply(request.content, where="write"),
-            evidence=None if quote is None else policy.apply(quote, where="write"),
-        )
+        return tuple(answer_of(one, trace, tx.committed_version) for one in applied)
 
     def _plan(
         self, principal: Principal, request: WriteRequest, trace: WriteTrace, *, may_add_turn: bool
@@ -224,6 +240,7 @@ class Ingestor:
         deadline_ms = self._cfg.store.busy_timeout_seconds * 1000
         while True:
             gathered = self._gather(plan, verdicts, trace)
+            plan = gathered.plan
             self._judge_all(gathered.unjudged, plan, verdicts, trace)
             try:
                 choose = self._choice_by_rules(plan, gathered.neighbours, verdicts)
@@ -249,44 +266,68 @@ class Ingestor:
     def _gather(self, plan: Plan, verdicts: dict[str, Verdict], trace: WriteTrace) -> _Gathered:
         with trace.stage("dedup_search"), self._store.read() as tx:
             self._index.refresh(tx, self._cfg.embedding.incremental_reload_max)
+            plan = replace(plan, setting=under_current_grants(tx, plan.setting))
             resolver = self._resolver(tx, plan, create=False)
             with trace.stage("entities"):
                 links = self._links(plan, resolver)
             target = self._target(tx, plan, links, resolver)
             neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
             pairs, _ = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
-            return _Gathered(neighbours, tuple(unjudged(pairs, target, verdicts)))
+            return _Gathered(plan, neighbours, tuple(unjudged(pairs, target, verdicts)))
 
     def _try(self, plan: Plan, choose: Choose, trace: WriteTrace) -> tuple[Applied, int]:
-        """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored."""
+        """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored.
+
+        StaleComparison also when the principal's rights are not those that the plan was made under.
+        """
         with self._store.write() as tx:
             self._index.require_embedding(tx)
-            self._require_still_writable(tx, plan)
+            if under_current_grants(tx, plan.setting) != plan.setting:
+                raise StaleComparison
             applied = self._apply(tx, plan, choose, trace)
             self._index.note_own_write(self._store, tx, applied.touched)
         return applied, tx.committed_version
 
     def _apply(self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace) -> Applied:
-        resolver = self._resolver(tx, plan, create=True)
-        with trace.stage("entities"):
-            links = self._links(plan, resolver)
-        for _ in links.dropped:
+        refuse_forgotten(tx, plan.backing.check)
+        decided = self._decided(tx, plan, choose, trace)
+        for _ in decided.links.dropped:
             trace.note("ambiguous_mention")
         facts: dict[str, Any] = {"source_kind": plan.backing.source_kind, "notes": trace.notes}
         if plan.backing.check.score is not None:
             facts["entailment"] = round(plan.backing.check.score, 4)
-        with trace.stage("supersession"):
-            decision, more = choose(tx, links, resolver)
         persistence = Persistence(
             tx,
             plan,
-            links,
+            decided.links,
             self._source(tx, plan),
             cfg=self._cfg.ingestion,
             policy=self._cfg.policy,
             trace=trace,
         )
-        return persistence.apply(decision, {**facts, **more})
+        return persistence.apply(decided.decision, {**facts, **decided.facts})
+
+    def _decided(self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace) -> _Decided:
+        """Decide with the claim's entities in place; those of a mere repetition are undone."""
+        try:
+            with tx.savepoint():
+                return self._decided_with_entities(tx, plan, choose, trace)
+        except _Repetition as known:
+            return known.decided
+
+    def _decided_with_entities(
+        self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace
+    ) -> _Decided:
+        """Make the entities first: by them the same subject is found in another scope."""
+        resolver = self._resolver(tx, plan, create=True)
+        with trace.stage("entities"):
+            links = self._links(plan, resolver)
+        with trace.stage("supersession"):
+            decision, more = choose(tx, links, resolver)
+        decided = _Decided(links, decision, more)
+        if isinstance(decision, Reinforce):
+            raise _Repetition(decided)
+        return decided
 
     def _choice_by_rules(
         self, plan: Plan, neighbours: Neighbours, verdicts: dict[str, Verdict]
@@ -424,13 +465,6 @@ class Ingestor:
         ref = f"session:{turn.session_id}#{turn.turn}"
         return Source("session", session.conversation_id, ref, turn.session_id, turn.turn)
 
-    @staticmethod
-    def _require_still_writable(tx: Transaction, plan: Plan) -> None:
-        """Look at the grants again: they may have been revoked since the plan was made."""
-        setting = plan.setting
-        if not setting.is_host and setting.scope not in writable_scopes(tx, setting.principal):
-            raise ScopeNotWritable(f"this agent may not write to {setting.scope.kind} scopes now")
-
 
 def _is_dropped(resolution: Resolution) -> bool:
     return resolution.outcome == "ambiguous" and resolution.mention.role == "mentions"
@@ -452,19 +486,3 @@ def _as_it_is(
 ) -> tuple[Decision, dict[str, Any]]:
     """Store the claim beside whatever is there."""
     return Insert(), {}
-
-
-def _result(applied: Applied, trace: WriteTrace, version: int) -> WriteResult:
-    coded = applied.kind in ("superseded", "superseded_on_arrival", "conflict")
-    outcome = f"{applied.kind}:{applied.other_ids[0]}" if coded else applied.kind
-    return WriteResult(
-        record_id=applied.record_id,
-        status=applied.status,
-        kind=applied.kind,
-        outcome="created" if applied.kind == "flagged" else outcome,
-        note=trace.note_text(),
-        other_ids=applied.other_ids,
-        source_kind=applied.source_kind,
-        timings_ms=trace.timings_ms(),
-        index_version=version,
-    )

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.ingest.subject import Key
+from retold.ingest.trace import WriteTrace
 from retold.models import (
     EvidenceCheck,
     EvidenceSource,
@@ -20,6 +21,7 @@ from retold.models import (
     TurnRole,
     WriteKind,
     WriteRequest,
+    WriteResult,
 )
 
 
@@ -35,7 +37,7 @@ class Setting:
     scope: Scope
     readable: tuple[Scope, ...]
     scan_scopes: tuple[Scope, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...] = field(repr=False)
     actor: str
     session: Session | None
     keeps_transcript: bool
@@ -99,3 +101,20 @@ class Applied:
     other_ids: tuple[str, ...]
     source_kind: SourceKind
     touched: tuple[int, ...]
+
+
+def answer_of(applied: Applied, trace: WriteTrace, version: int) -> WriteResult:
+    """Return what the caller is told; ``version`` is that of the commit."""
+    coded = applied.kind in ("superseded", "superseded_on_arrival", "conflict")
+    outcome = f"{applied.kind}:{applied.other_ids[0]}" if coded else applied.kind
+    return WriteResult(
+        record_id=applied.record_id,
+        status=applied.status,
+        kind=applied.kind,
+        outcome="created" if applied.kind == "flagged" else outcome,
+        note=trace.note_text(),
+        other_ids=applied.other_ids,
+        source_kind=applied.source_kind,
+        timings_ms=trace.timings_ms(),
+        index_version=version,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,20 +10,18 @@ from typing import Final
 from retold.config import RetoldConfig
 from retold.errors import (
     InvalidInput,
-    InvalidSourceKind,
     InvalidSubject,
     ScopeNotWritable,
     UnsupportedEvidenceError,
 )
 from retold.ingest import evidence
 from retold.ingest.entities import is_personal, principal_names
-from retold.ingest.evidence import EvidenceRules
+from retold.ingest.evidence import EvidenceRules, ForgottenSpan
 from retold.ingest.plan import Backing, Setting
 from retold.ingest.subject import Key, attribute_key, primary_mention
 from retold.models import (
-    MEMORY_TYPES,
-    SOURCE_KINDS,
     EvidenceCheck,
+    Grant,
     Principal,
     Scope,
     Session,
@@ -35,69 +33,27 @@ from retold.models import (
 from retold.policy.grants import allowed_scopes, default_scope
 from retold.protocols import EquivalenceJudge
 from retold.store import Transaction
-from retold.store.codec import require_aware
-from retold.text import require_text
-
-MAX_CONTENT_CHARS: Final = 1_000
-MAX_HOST_CONTENT_CHARS: Final = 100_000
-MAX_EVIDENCE_CHARS: Final = 4_000
-MAX_TAGS: Final = 32
-MAX_TAG_CHARS: Final = 100
-MAX_MENTIONS: Final = 32
-
-RESERVED_KINDS: Final[tuple[SourceKind, ...]] = ("system", "session_summary")
 
 _TURN_ROLE: Final[dict[SourceKind, TurnRole]] = {
     "user_statement": "user",
     "tool_result": "tool",
     "agent_inference": "assistant",
 }
+_FORGOTTEN: Final = "these words backed a record that was forgotten; quote a new turn"
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the store says about a request: its setting and the conversation's turns."""
+    """What the store says about a request.
+
+    ``turns`` are those of the conversation that may hold its quote, ``forgotten`` the spans that
+    backed records which were forgotten since.
+    """
 
     setting: Setting
     turns: tuple[Turn, ...]
+    forgotten: frozenset[ForgottenSpan]
     now: datetime
-
-
-def validated(request: WriteRequest) -> WriteRequest:
-    """Return the request with moments in UTC. Raises InvalidInput; looks at nothing stored."""
-    if request.type not in MEMORY_TYPES:
-        raise InvalidInput(f"unknown type {request.type!r}; choose one of {MEMORY_TYPES}")
-    if request.source_kind not in SOURCE_KINDS:
-        raise InvalidSourceKind(
-            f"unknown source_kind {request.source_kind!r}; choose one of {SOURCE_KINDS}"
-        )
-    if request.source_kind in RESERVED_KINDS and request.host_source is None:
-        raise InvalidSourceKind(
-            f"{request.source_kind} is written by the host or the extractor; "
-            "claim user_statement, tool_result or agent_inference"
-        )
-    limit = MAX_HOST_CONTENT_CHARS if request.host_source else MAX_CONTENT_CHARS
-    require_text(request.content, "content", limit)
-    if request.evidence is not None:
-        require_text(request.evidence, "evidence", MAX_EVIDENCE_CHARS)
-    if len(request.tags) > MAX_TAGS or len(request.mentions) > MAX_MENTIONS:
-        raise InvalidInput(f"at most {MAX_TAGS} tags and {MAX_MENTIONS} entities; split the claim")
-    for tag in request.tags:
-        require_text(tag, "tag", MAX_TAG_CHARS)
-    request = replace(
-        request,
-        event_at=_utc(request.event_at),
-        valid_from=_utc(request.valid_from),
-        valid_until=_utc(request.valid_until),
-        review_at=_utc(request.review_at),
-    )
-    if request.valid_from and request.valid_until and request.valid_until <= request.valid_from:
-        raise InvalidInput("valid_until must be later than valid_from")
-    return request
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return None if moment is None else require_aware(moment)
 
 
 def situation_of(
@@ -114,20 +70,60 @@ def situation_of(
     if not is_host and scope not in writable:
         raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes of that id")
     session = _session_of(tx, principal)
-    readable = (scope,) if is_host else allowed_scopes(principal, grants, "read")
+    readable, scan_scopes = _compared_scopes(principal, scope, grants, is_host=is_host)
     setting = Setting(
         principal=principal,
         scope=scope,
         readable=readable,
-        scan_scopes=_scan_scopes(principal, scope, writable, readable),
+        scan_scopes=scan_scopes,
         names=principal_names(tx, principal, scope),
         actor=request.actor or principal.agent_id,
         session=session,
         keeps_transcript=session is not None and tx.sessions.is_recorded(session.id),
         is_host=is_host,
     )
-    turns = tx.sessions.turns(session.conversation_id) if session else []
-    return Situation(setting, tuple(turns), tx.now)
+    if session is None or request.evidence is None:
+        return Situation(setting, (), frozenset(), tx.now)
+    forgotten = frozenset(tx.evidence.list_suppressed(session.conversation_id))
+    turns = _turns_for(tx, session.conversation_id, request, any_forgotten=bool(forgotten))
+    return Situation(setting, tuple(turns), forgotten, tx.now)
+
+
+def under_current_grants(tx: Transaction, setting: Setting) -> Setting:
+    """Return the setting with the rights of this moment. Raises ScopeNotWritable."""
+    if setting.is_host:
+        return setting
+    principal, scope = setting.principal, setting.scope
+    grants = tx.grants.list_for(principal.agent_id)
+    if scope not in allowed_scopes(principal, grants, "write"):
+        raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes now")
+    readable, scan_scopes = _compared_scopes(principal, scope, grants, is_host=False)
+    return replace(setting, readable=readable, scan_scopes=scan_scopes)
+
+
+def refuse_forgotten(tx: Transaction, check: EvidenceCheck) -> None:
+    """Raise InvalidInput when the located words backed a record that was forgotten."""
+    turn, span = check.turn, check.span
+    if turn is None or span is None:
+        return
+    if tx.evidence.is_suppressed(turn.session_id, turn.turn, span):
+        raise InvalidInput(_FORGOTTEN)
+
+
+def _turns_for(
+    tx: Transaction, conversation_id: str, request: WriteRequest, *, any_forgotten: bool
+) -> Sequence[Turn]:
+    """Return the turns a quote is looked for in: a few, where those tell as much as all.
+
+    A user's turn that holds the quote to the letter carries the most authority. Only without one,
+    or when a hint points elsewhere or words are suppressed, folded look-alikes matter.
+    """
+    verbatim = tx.sessions.turns_with(conversation_id, request.evidence or "")
+    hint = request.evidence_turn
+    is_hinted = hint is None or any(turn.turn == hint for turn in verbatim)
+    if is_hinted and not any_forgotten and any(turn.role == "user" for turn in verbatim):
+        return verbatim
+    return tx.sessions.turns(conversation_id)
 
 
 def _session_of(tx: Transaction, principal: Principal) -> Session | None:
@@ -136,19 +132,22 @@ def _session_of(tx: Transaction, principal: Principal) -> Session | None:
     return tx.sessions.latest(principal.agent_id, principal.user_id, principal.session_id)
 
 
-def _scan_scopes(
-    principal: Principal, scope: Scope, writable: Sequence[Scope], readable: Sequence[Scope]
-) -> tuple[Scope, ...]:
-    """Return the scopes a claim is compared in: both personal ones where it is one of them.
+def _compared_scopes(
+    principal: Principal, scope: Scope, grants: Iterable[Grant], *, is_host: bool
+) -> tuple[tuple[Scope, ...], tuple[Scope, ...]]:
+    """Return the readable scopes, and those a claim is compared in: both personal ones or its own.
 
     Only scopes the caller may read as well: an outcome names records, and a caller who may only
     write learns of none.
     """
+    known = tuple(grants)
+    readable = (scope,) if is_host else allowed_scopes(principal, known, "read")
+    writable = allowed_scopes(principal, known, "write")
     candidates = [scope]
     if is_personal(scope, principal):
         personal = (principal.private_scope, principal.user_scope)
         candidates += [other for other in personal if other in writable]
-    return tuple(dict.fromkeys(other for other in candidates if other in readable))
+    return readable, tuple(dict.fromkeys(other for other in candidates if other in readable))
 
 
 def backing_of(
@@ -162,7 +161,8 @@ def backing_of(
     """Return what backs the claim; model calls happen here.
 
     ``may_add_turn`` lets a trusted host's quote become a turn when the transcript lacks it.
-    Raises UnsupportedEvidenceError when the request allows no inference.
+    Raises UnsupportedEvidenceError when the request allows no inference, InvalidInput when the
+    words backed a record that was forgotten.
     """
     if request.host_source is not None:
         quote = request.host_source.quote
@@ -176,9 +176,14 @@ def backing_of(
         check = evidence.no_evidence()
     else:
         check = evidence.locate(
-            situation.turns, quote, claimed, rules=rules, turn_hint=request.evidence_turn
+            situation.turns,
+            quote,
+            claimed,
+            rules=rules,
+            turn_hint=request.evidence_turn,
+            forgotten=situation.forgotten,
         )
-        if not check.found and may_add_turn:
+        if check.note == evidence.NOT_FOUND and may_add_turn:
             check, new_turn = _as_new_turn(situation, quote, claimed)
         check = evidence.score(
             check,
@@ -229,6 +234,8 @@ def _as_new_turn(
 def _require_support(check: EvidenceCheck, claimed: SourceKind) -> None:
     if check.found and check.supported and check.source_kind == claimed:
         return
+    if check.note == evidence.FORGOTTEN:
+        raise InvalidInput(_FORGOTTEN)
     measured = "" if check.score is None else f" (support {check.score:.2f})"
     raise UnsupportedEvidenceError(
         f"{check.note or evidence.NOT_SUPPORTED}{measured}; quote words that state the claim, "

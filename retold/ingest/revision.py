@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound
 from retold.index.vector import VectorIndex
 from retold.ingest import evidence
+from retold.ingest.admission import admitted_quote, admitted_reason
 from retold.ingest.denials import Denials
 from retold.ingest.entities import is_personal, principal_names
 from retold.ingest.evidence import EvidenceRules
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.persistence import reindex_text
+from retold.ingest.preparation import refuse_forgotten
 from retold.models import (
     ACTIVE_STATUSES,
     EntityMention,
@@ -30,12 +32,10 @@ from retold.models import (
 )
 from retold.policy.grants import allowed_scopes, readable_scopes
 from retold.policy.lifecycle import confirmed
-from retold.protocols import EquivalenceJudge
+from retold.protocols import ContentPolicy, EquivalenceJudge
 from retold.store import Store, Transaction
 from retold.store.candidates import CandidateRepository
-from retold.text import require_text
 
-MAX_REASON_CHARS: Final = 500
 Change = Literal["confirm", "expire", "forget"]
 
 
@@ -53,6 +53,8 @@ class Revision:
         ingestor: Ingestor,
         judge: EquivalenceJudge,
         cfg: RetoldConfig,
+        *,
+        content_policy: ContentPolicy | None = None,
     ) -> None:
         """Take the parts; nothing is opened or loaded."""
         self._store = store
@@ -61,6 +63,7 @@ class Revision:
         self._judge = judge
         self._cfg = cfg
         self._denials = Denials(store, cfg.audit)
+        self._content_policy = content_policy
 
     def confirm(
         self,
@@ -77,7 +80,8 @@ class Revision:
         Without ``trusted`` (a model asks) a quote of the user is required that supports the claim,
         and instructions that came from a tool are refused. Raises NotFound or InvalidInput.
         """
-        require_text(reason, "reason", MAX_REASON_CHARS)
+        reason = admitted_reason(reason, self._content_policy)
+        quote = None if quote is None else admitted_quote(quote, self._content_policy)
         check = self._check_confirmation(principal, record_id, quote, trusted=trusted)
 
         def change(tx: Transaction, record: Record) -> Record:
@@ -88,6 +92,8 @@ class Revision:
                     f"record {record_id!r} holds instructions from a tool; "
                     "the host or an operator confirms those"
                 )
+            if check is not None:
+                refuse_forgotten(tx, check)
             after = tx.records.update(confirmed(record, tx.now, self._cfg.ingestion))
             if check is not None and quote is not None and check.turn is not None:
                 self._add_confirming_quote(tx, after, principal, quote, check)
@@ -99,7 +105,7 @@ class Revision:
         self, principal: Principal, record_id: str, *, reason: str, actor: str | None = None
     ) -> Record:
         """Take an active record out of retrieval. Raises NotFound or InvalidInput."""
-        require_text(reason, "reason", MAX_REASON_CHARS)
+        reason = admitted_reason(reason, self._content_policy)
 
         def change(tx: Transaction, record: Record) -> Record:
             return tx.records.update(replace(record, status="expired"))
@@ -115,7 +121,7 @@ class Revision:
         until an operator erases it, and the words behind it are not taken up again by a replay.
         Records of any status can be forgotten, once. Raises NotFound or InvalidInput.
         """
-        require_text(reason, "reason", MAX_REASON_CHARS)
+        reason = admitted_reason(reason, self._content_policy)
 
         def change(tx: Transaction, record: Record) -> Record:
             tx.evidence.suppress(record.seq)
@@ -146,7 +152,7 @@ class Revision:
         It inherits attribute, tags, links and their roles. Raises NotFound or InvalidInput, which
         names both source kinds when authority is lacking.
         """
-        require_text(reason, "reason", MAX_REASON_CHARS)
+        reason = admitted_reason(reason, self._content_policy)
         with self._denials.noted(principal), self._store.read() as tx:
             old = self._require_writable(tx, principal, record_id)
             _require_active(old, tx.now)
@@ -184,7 +190,7 @@ class Revision:
         Raises NotFound for an entity the principal cannot read and write, InvalidInput for a
         circle, two kinds or two scopes.
         """
-        require_text(reason, "reason", MAX_REASON_CHARS)
+        reason = admitted_reason(reason, self._content_policy)
         with self._denials.noted(principal), self._store.write() as tx:
             for wanted in (entity_id, merge_into):
                 self._require_entity(tx, principal, wanted)

@@ -328,8 +328,10 @@ class MemorySession:
                 self.principal.agent_id, self.principal.user_id, self.principal.session_id or ""
             )
             turns = tx.sessions.turns(session.conversation_id) if session else []
+        policy = self._runtime.content_policy
+        kept = content if policy is None else policy.apply(content, where="write")
         said = any(
-            turn.role == "user" and turn.is_evidence and locate_quote(content, turn.content)
+            turn.role == "user" and turn.is_evidence and locate_quote(kept, turn.content)
             for turn in turns
         )
         return content if said else None

@@ -80,6 +80,11 @@ class EvidenceRepository:
         bindings = {"record_seq": record_seq, "noted_at": to_text(self._tx.now)}
         self._tx.run(QUERIES["suppress"], bindings)
 
+    def list_suppressed(self, conversation_id: str) -> list[tuple[str, int, tuple[int, int]]]:
+        """Return (internal session id, turn, span) of the conversation's forgotten words."""
+        rows = self._tx.run(QUERIES["list_suppressed"], {"conversation_id": conversation_id})
+        return [(session_id, turn, (start, end)) for session_id, turn, start, end in rows]
+
     def is_suppressed(self, session_id: str, turn: int, span: tuple[int, int]) -> bool:
         """Return whether a span overlaps one that backed a forgotten record."""
         row = self._tx.one(

@@ -241,3 +241,23 @@ def test_sessions_get_and_lists_are_empty_for_unknown_ids(store):
         assert tx.sessions.get("nope") is None
         assert tx.sessions.latest("assistant", "ana", "nope") is None
         assert tx.sessions.turns("nope") == tx.sessions.turns_of("nope") == []
+
+
+def test_sessions_turns_with_a_text_are_those_that_may_be_evidence(store, started):
+    with store.write() as tx:
+        for content, origin in (
+            ("I like tea.", "dialogue"),
+            ("i LIKE tea.", "dialogue"),
+            ("recalled: I like tea.", "recall"),
+            ("echo: I like tea.", "tool"),
+        ):
+            tx.sessions.append_turn(started.id, "user", content, origin=origin)
+        tx.sessions.end(started.id, "idle")
+        tx.sessions.append_turn(started.id, "user", "As I said, I like tea.")
+
+        found = tx.sessions.turns_with(started.conversation_id, "I like tea")
+        assert [(turn.turn, turn.content) for turn in found] == [
+            (1, "I like tea."),
+            (4, "echo: I like tea."),
+            (1, "As I said, I like tea."),
+        ]

@@ -51,3 +51,11 @@ select exists (
   where sessions.id = :session_id and s.turn = :turn
     and s.span_start < :span_end and s.span_end > :span_start
 );
+
+-- name: list_suppressed
+-- Spans of a conversation, all its segments included, that backed forgotten records.
+select sessions.id, s.turn, s.span_start, s.span_end
+from sessions
+join suppressed_evidence as s on s.session_seq = sessions.seq
+where sessions.conversation_id = :conversation_id
+order by s.seq;
