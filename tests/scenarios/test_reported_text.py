@@ -233,8 +233,11 @@ def test_write_to_a_read_only_store_is_an_error(world):
     overrides = Overrides(embedder=world.embedder, judge=world.judge, clock=world.clock)
     retold = Retold.open(world.path, config=world.config, overrides=overrides, read_only=True)
 
-    with retold, pytest.raises(StoreUnavailable):
-        retold.session("ana", agent_id="helper")
+    with retold:
+        session = retold.session("ana", agent_id="helper")
+        assert contents(session.search("Zoe zither")) == ["Zoe plays the zither"]
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            session.remember("Zoe sings", source_kind="agent_inference", type="episodic")
 
 
 def test_written_record_is_read_back_at_once(world):
