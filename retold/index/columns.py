@@ -17,7 +17,6 @@ from retold.models import (
     RECORD_STATUSES,
     SOURCE_KINDS,
     MemoryType,
-    SourceKind,
 )
 
 Rows = npt.NDArray[np.int32]
@@ -48,16 +47,13 @@ def encode_flags(type_: str, status: str, source_kind: str) -> int | None:
 @lru_cache(maxsize=256)
 def _flag_table(
     types: frozenset[MemoryType] | None,
-    excluded_sources: frozenset[SourceKind],
     include_history: bool,
 ) -> Mask:
     """Return which of the 256 flag values are eligible; ``RETIRED`` never is."""
     table = np.zeros(256, dtype=np.bool_)
-    for flag, (type_, status, source_kind) in enumerate(_KINDS):
-        table[flag] = (
-            (types is None or type_ in types)
-            and (status in ACTIVE_STATUSES or (include_history and status != "deleted"))
-            and source_kind not in excluded_sources
+    for flag, (type_, status, _source_kind) in enumerate(_KINDS):
+        table[flag] = (types is None or type_ in types) and (
+            status in ACTIVE_STATUSES or (include_history and status != "deleted")
         )
     return table
 
@@ -140,10 +136,6 @@ class Eligible:
             rows = self.rows()
             rows = rows[np.isin(self._seq_column[rows], wanted)]
         return Eligible(self.columns, self._seq_column, in_order=self._sorted, rows=rows)
-
-    def contains(self, seq: int) -> bool:
-        """Return whether the record is eligible."""
-        return bool(self.contains_all([seq])[0])
 
     def contains_all(self, seqs: Sequence[int] | Seqs) -> Mask:
         """Return one bool per key, in order."""
@@ -268,7 +260,6 @@ class Columns:
         since_us: int | None = None,
         until_us: int | None = None,
         include_history: bool = False,
-        excluded_sources: Collection[SourceKind] = (),
         among: Iterable[int] | None = None,
     ) -> Eligible:
         """Return the rows a caller of these scopes may be shown at ``now_us``.
@@ -278,11 +269,7 @@ class Columns:
         ``include_history`` admits superseded and expired records, never deleted ones. ``among``
         narrows to some keys, such as those believed at an earlier moment.
         """
-        table = _flag_table(
-            None if types is None else frozenset(types),
-            frozenset(excluded_sources),
-            include_history,
-        )
+        table = _flag_table(None if types is None else frozenset(types), include_history)
         codes = set(scope_codes)
         rows = self._rows_among(codes, among) if among is not None else self._narrow_rows(codes)
         oldest_expiry = None if include_history else now_us

@@ -106,10 +106,6 @@ class Matrix:
         scores[~has[rows]] = np.nan
         return scores
 
-    def search(self, query: Vector, eligible: Eligible, k: int) -> list[Hit]:
-        """Return the ``k`` nearest eligible records of one unit vector; see ``search_many``."""
-        return self.search_many(query[np.newaxis], eligible, k)
-
     def search_many(self, queries: Vectors, eligible: Eligible, k: int) -> list[Hit]:
         """Return up to ``k`` (record key, best cosine over the queries), best first.
 

@@ -13,7 +13,7 @@ from retold.errors import EmbeddingProfileMismatch, StoreError
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
-from retold.models import MemoryType, SourceKind
+from retold.models import MemoryType
 from retold.store import Store, Transaction
 from retold.store.embeddings import unit_vector
 from retold.store.meta import Clocks, EmbeddingIdentity
@@ -180,7 +180,6 @@ class VectorIndex:
         since_us: int | None = None,
         until_us: int | None = None,
         include_history: bool = False,
-        excluded_sources: Collection[SourceKind] = (),
         among: Iterable[int] | None = None,
     ) -> Eligible:
         """Return what a caller of these scopes may be shown; see ``Columns.eligible``."""
@@ -192,7 +191,6 @@ class VectorIndex:
                 since_us=since_us,
                 until_us=until_us,
                 include_history=include_history,
-                excluded_sources=excluded_sources,
                 among=among,
             )
 

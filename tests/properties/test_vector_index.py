@@ -52,14 +52,13 @@ filters = st.just({}) | st.fixed_dictionaries(
         "since_us": MOMENTS,
         "until_us": MOMENTS,
         "include_history": st.booleans(),
-        "excluded_sources": st.lists(st.sampled_from(SOURCE_KINDS), unique=True),
     },
 )
 
 
 def is_eligible(row, codes, now_us, filters):
     """Say for one row of the store what the columns must say for all of them."""
-    _, scope_code, type_, status, source_kind, expires_us, event_us, _ = row
+    _, scope_code, type_, status, expires_us, event_us, _ = row
     history = filters.get("include_history", False)
     return (
         scope_code in codes
@@ -67,7 +66,6 @@ def is_eligible(row, codes, now_us, filters):
         and (history or status in ("provisional", "confirmed"))
         and (history or expires_us is None or expires_us > now_us)
         and type_ in filters.get("types", MEMORY_TYPES)
-        and source_kind not in filters.get("excluded_sources", ())
         and event_us >= filters.get("since_us", event_us)
         and event_us < filters.get("until_us", event_us + 1)
     )
@@ -76,7 +74,7 @@ def is_eligible(row, codes, now_us, filters):
 def stored(tx: Transaction) -> list[tuple]:
     return list(
         tx.run(
-            "select r.seq, scope_code, type, status, source_kind, expires_us, event_us, vector "
+            "select r.seq, scope_code, type, status, expires_us, event_us, vector "
             "from records as r left join embeddings as e on e.seq = r.seq"
         )
     )

@@ -60,7 +60,7 @@ def test_equal_cosines_come_in_key_order(strangers):
     )
     eligible = columns.eligible([1], now_us=NOW)
 
-    found = [seq for seq, _ in matrix.search(same, eligible, 5)]
+    found = [seq for seq, _ in matrix.search_many([same], eligible, 5)]
 
     assert found == sorted(eligible.seqs().tolist())[:5]
 
@@ -69,8 +69,8 @@ def test_bits_of_a_cosine_do_not_depend_on_who_else_is_eligible():
     vectors = random_units(2000, dims=DIMS)
     query = random_units(1, seed=3)[0]
     columns, matrix = filled(vectors, scope_of=lambda row: 1 if row % 40 else 2)
-    everyone = dict(matrix.search(query, columns.eligible([1, 2], now_us=NOW), 2000))
-    few = dict(matrix.search(query, columns.eligible([2], now_us=NOW), 2000))
+    everyone = dict(matrix.search_many([query], columns.eligible([1, 2], now_us=NOW), 2000))
+    few = dict(matrix.search_many([query], columns.eligible([2], now_us=NOW), 2000))
 
     assert few == {seq: everyone[seq] for seq in few}
     rows = columns.rows_of(few)
@@ -85,7 +85,7 @@ def test_records_without_a_vector_are_left_out(strangers):
     query = random_units(1, seed=2)[0]
     eligible = columns.eligible([1], now_us=NOW)
 
-    found = matrix.search(query, eligible, 100)
+    found = matrix.search_many([query], eligible, 100)
 
     assert len(matrix) == 10 + strangers
     assert found == brute(vectors, [query], eligible, 100)
@@ -95,19 +95,19 @@ def test_records_without_a_vector_are_left_out(strangers):
 def test_search_for_nothing_returns_nothing(k):
     columns, matrix = filled(random_units(3))
 
-    assert matrix.search(random_units(1)[0], columns.eligible([1], now_us=NOW), k) == []
+    assert matrix.search_many(random_units(1), columns.eligible([1], now_us=NOW), k) == []
 
 
 def test_search_of_an_empty_matrix_returns_nothing():
     columns, matrix = Columns(), Matrix(DIMS)
 
-    assert matrix.search(random_units(1)[0], columns.eligible([1], now_us=NOW), 5) == []
+    assert matrix.search_many(random_units(1), columns.eligible([1], now_us=NOW), 5) == []
 
 
 def test_search_when_no_eligible_record_has_a_vector_returns_nothing():
     columns, matrix = filled([None, None])
 
-    assert matrix.search(random_units(1)[0], columns.eligible([1], now_us=NOW), 5) == []
+    assert matrix.search_many(random_units(1), columns.eligible([1], now_us=NOW), 5) == []
 
 
 @pytest.mark.parametrize("codes", [[1, 2], [1]], ids=["scanned", "gathered"])
@@ -129,7 +129,7 @@ def test_wiped_vector_is_zeroed_and_never_found():
     matrix.wipe(2)
 
     assert matrix.vector(2) is None
-    assert 3 not in dict(matrix.search(random_units(1)[0], eligible, 5))
+    assert 3 not in dict(matrix.search_many(random_units(1), eligible, 5))
     assert np.isnan(matrix.cosines(random_units(1)[0], np.array([2], dtype=np.int32)))
 
 
