@@ -28,6 +28,7 @@ from retold.ingest.entities import EntityResolver
 from retold.ingest.persistence import Links, Persistence
 from retold.ingest.plan import Applied, Plan, Source, answer_of
 from retold.ingest.preparation import (
+    QUOTE_KEY,
     Situation,
     backing_of,
     event_time,
@@ -457,6 +458,7 @@ class Ingestor:
                 plan.backing.quote,
                 origin="tool" if plan.backing.new_turn == "tool" else "dialogue",
                 at=None if check.turn is None else check.turn.at,
+                external_key=QUOTE_KEY + tx.new_id(),
             )
         if not check.found or turn is None:
             return Source("session", session.conversation_id, None, session.id)

@@ -34,6 +34,9 @@ from retold.policy.grants import allowed_scopes, default_scope
 from retold.protocols import EquivalenceJudge
 from retold.store import Transaction
 
+QUOTE_KEY: Final = "remember:"
+"""Begins the external key of turns that were handed over as evidence, not recorded."""
+
 _TURN_ROLE: Final[dict[SourceKind, TurnRole]] = {
     "user_statement": "user",
     "tool_result": "tool",
@@ -46,14 +49,15 @@ _FORGOTTEN: Final = "these words backed a record that was forgotten; quote a new
 class Situation:
     """What the store says about a request.
 
-    ``turns`` are those of the conversation that may hold its quote, ``forgotten`` the spans that
-    backed records which were forgotten since.
+    ``turns`` are those of the conversation that may hold its quote, ``last_turn`` says where its
+    latest one stands, ``forgotten`` are the spans that backed records which were forgotten since.
     """
 
     setting: Setting
     turns: tuple[Turn, ...]
     forgotten: frozenset[ForgottenSpan]
     now: datetime
+    last_turn: tuple[str, int] | None = None
 
 
 def situation_of(
@@ -86,7 +90,8 @@ def situation_of(
         return Situation(setting, (), frozenset(), tx.now)
     forgotten = frozenset(tx.evidence.list_suppressed(session.conversation_id))
     turns = _turns_for(tx, session.conversation_id, request, any_forgotten=bool(forgotten))
-    return Situation(setting, tuple(turns), forgotten, tx.now)
+    last_turn = tx.sessions.last_turn(session.conversation_id)
+    return Situation(setting, tuple(turns), forgotten, tx.now, last_turn)
 
 
 def under_current_grants(tx: Transaction, setting: Setting) -> Setting:
@@ -183,7 +188,8 @@ def backing_of(
             turn_hint=request.evidence_turn,
             forgotten=situation.forgotten,
         )
-        if check.note == evidence.NOT_FOUND and may_add_turn:
+        is_new = check.note == evidence.NOT_FOUND or _is_said_again(check, situation)
+        if is_new and may_add_turn:
             check, new_turn = _as_new_turn(situation, quote, claimed)
         check = evidence.score(
             check,
@@ -212,6 +218,18 @@ def _is_verified(check: EvidenceCheck) -> bool:
         and check.turn is not None
         and check.turn.role != "assistant"
     )
+
+
+def _is_said_again(check: EvidenceCheck, situation: Situation) -> bool:
+    """Return whether a host hands over words that it had handed over earlier, as said anew.
+
+    Only the words of turns that ``remember`` added itself: a host that records its turns records
+    a restatement too. Words handed over twice in a row are one utterance.
+    """
+    turn = check.turn
+    if turn is None or not (turn.external_key or "").startswith(QUOTE_KEY):
+        return False
+    return (turn.session_id, turn.turn) != situation.last_turn
 
 
 def _as_new_turn(

@@ -42,8 +42,10 @@ class SessionRepository:
     def start(self, principal: Principal, external_id: str, *, recorded: bool = True) -> Session:
         """Return the open segment of the principal's conversation, made if there is none.
 
-        An ended conversation continues as its next segment and keeps its first ``recorded`` and
-        project. Raises InvalidInput for an id that is no identifier or contains ``~``.
+        An ended conversation continues as its next segment, in its first project. An open segment
+        that keeps a transcript when it must not, or the other way round, ends and continues so
+        too: ``recorded`` holds from now on. Raises InvalidInput for an id that is no identifier or
+        contains ``~``.
         """
         require_id(external_id, "session_id", allow_slash=True)
         if SEGMENT_MARK in external_id:
@@ -53,7 +55,7 @@ class SessionRepository:
             )
         latest = self.latest(principal.agent_id, principal.user_id, external_id)
         if latest is not None:
-            return latest if latest.ended_at is None else self._continue(latest)
+            return self._resumed(latest, recorded=recorded)
         session_id = self._tx.new_id()
         self._tx.run(
             QUERIES["insert"],
@@ -150,10 +152,12 @@ class SessionRepository:
         ``Turn.session_id`` may be a later segment: an ended conversation continues as a new one.
         ``external_key`` is the host's own id of the message, once per conversation: its stored
         turn is returned when role and content are the same or were blanked since. Raises
-        InvalidInput when they differ or the session keeps no transcript, NotFound without session.
+        InvalidInput when they differ or the segment or its latest successor keeps no transcript,
+        NotFound without session.
         """
         _, recorded, conversation_id = self._keys(session_id)
-        if not recorded:
+        latest = self._latest_of(conversation_id)
+        if not (recorded and self.is_recorded(latest.id)):
             raise InvalidInput(
                 f"session {session_id!r} was started with record=False and keeps no transcript; "
                 "pass the words as evidence of a claim, or record turns in a session of their own"
@@ -163,7 +167,7 @@ class SessionRepository:
             if stored is not None:
                 return stored
         turn = Turn(
-            session_id=self._open_segment(conversation_id),
+            session_id=self._open_segment(latest),
             turn=0,
             role=role,
             content=content,
@@ -187,6 +191,10 @@ class SessionRepository:
             "text": text,
         }
         return _turns(self._tx.run(QUERIES["turns_with"], bindings))
+
+    def last_turn(self, conversation_id: str) -> tuple[str, int] | None:
+        """Return the segment and number of the latest turn; None before the first."""
+        return self._tx.one(QUERIES["last_turn"], {"conversation_id": conversation_id})
 
     def turns_of(self, session_id: str) -> list[Turn]:
         """Return the turns of one segment in order; blanked ones have empty content."""
@@ -227,26 +235,36 @@ class SessionRepository:
             self._keys(session_id)
         return changed
 
-    def _continue(self, previous: Session) -> Session:
+    def _resumed(self, latest: Session, *, recorded: bool) -> Session:
+        if latest.ended_at is None:
+            if self.is_recorded(latest.id) == recorded:
+                return latest
+            self.end(latest.id, "host")
+        return self._continue(latest, recorded=recorded)
+
+    def _continue(self, previous: Session, *, recorded: bool) -> Session:
         session_id = self._tx.new_id()
         self._tx.run(
             QUERIES["continue"],
             {
                 "id": session_id,
                 "previous_id": previous.id,
+                "recorded": int(recorded),
                 "started_at": to_text(self._tx.now),
             },
         )
         return self.require(session_id)
 
-    def _open_segment(self, conversation_id: str) -> str:
+    def _latest_of(self, conversation_id: str) -> Session:
         row = self._tx.one(QUERIES["latest_of_conversation"], {"conversation_id": conversation_id})
         if row is None:
             raise NotFound(f"no conversation {conversation_id!r}")
-        latest = _session(row)
+        return _session(row)
+
+    def _open_segment(self, latest: Session) -> str:
         if latest.ended_at is None:
             return latest.id
-        following = self._continue(latest)
+        following = self._continue(latest, recorded=True)
         self._tx.events.append(
             "session.started",
             following.agent_id,

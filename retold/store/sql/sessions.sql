@@ -70,7 +70,7 @@ insert into sessions (
 insert into sessions (
   id, external_id, segment, conversation_id, agent_id, user_id, project_id, recorded, started_at
 )
-select :id, external_id, segment + 1, conversation_id, agent_id, user_id, project_id, recorded,
+select :id, external_id, segment + 1, conversation_id, agent_id, user_id, project_id, :recorded,
   :started_at
 from sessions
 where id = :previous_id;
@@ -130,6 +130,15 @@ where s.conversation_id = :conversation_id
   and t.origin in (select value from json_each(:origins))
   and instr(t.content, :text) > 0
 order by s.segment, t.turn;
+
+-- name: last_turn
+-- Where the latest turn of a conversation stands.
+select s.id, t.turn
+from sessions as s
+join session_turns as t on t.session_seq = s.seq
+where s.conversation_id = :conversation_id
+order by s.segment desc, t.turn desc
+limit 1;
 
 -- name: turns_of
 -- The turns of one segment, in order.
