@@ -59,12 +59,15 @@ class SessionHooks:
     def on_session_start(self, principal: Principal, *, record: bool = True) -> Session:
         """Open the principal's conversation, or its next segment when it had ended.
 
-        ``record`` False keeps no transcript. Raises InvalidInput without a session id.
+        ``record`` False keeps no transcript from now on, True keeps one from now on: what the
+        conversation did before ends with its segment. Raises InvalidInput without a session id.
         """
         external_id = _session_id_of(principal)
         with self._store.write() as tx:
             before = tx.sessions.latest(principal.agent_id, principal.user_id, external_id)
             session = tx.sessions.start(principal, external_id, recorded=record)
+            if before is not None and before.ended_at is None and before.id != session.id:
+                self._event(tx, "session.ended", principal, before)
             if before is None or before.id != session.id:
                 self._event(tx, "session.started", principal, session)
             return session
@@ -89,7 +92,8 @@ class SessionHooks:
         """Append turns in order; after an idle gap they open the conversation's next segment.
 
         All are checked before the first is stored, and one transaction stores them all. Silence
-        is measured by the store's clock. Raises InvalidInput, NotFound for a conversation that
+        is measured by the store's clock. A conversation that keeps no transcript stores nothing
+        and returns turns with the number 0. Raises InvalidInput, NotFound for a conversation that
         was never started.
         """
         checked = [self._checked(new) for new in new_turns]
@@ -97,6 +101,8 @@ class SessionHooks:
             return ()
         with self._store.write() as tx:
             session = self._require(tx, principal)
+            if not tx.sessions.is_recorded(session.id):
+                return tuple(_unrecorded(session, new, tx.now) for new in checked)
             known = [self._redelivered(tx, session, new) for new in checked]
             split = None in known and self._split_if_idle(tx, principal, session)
             turns = tuple(
@@ -194,6 +200,20 @@ class SessionHooks:
             user_id=principal.user_id,
             payload={"segment": session.segment},
         )
+
+
+def _unrecorded(session: Session, new: NewTurn, now: datetime) -> Turn:
+    return Turn(
+        session_id=session.id,
+        turn=0,
+        role=new.role,
+        content=new.content,
+        at=new.at or now,
+        origin=new.origin or "dialogue",
+        name=new.name,
+        tool_name=new.tool_name,
+        external_key=new.external_key,
+    )
 
 
 def _session_id_of(principal: Principal) -> str:

@@ -210,11 +210,40 @@ def test_text_is_no_moment(lab, verb):
         TEXT_FOR_MOMENT[verb](lab.session())
 
 
-def test_session_off_the_record_remembers_and_refuses_turns(lab):
+def test_session_off_the_record_remembers_and_keeps_no_turns(lab):
     session = lab.session(record=False)
-    with pytest.raises(InvalidInput, match="session of their own"):
-        session.turn("user", "I like tea a lot.")
+    before = lab.row_counts()
+    turn = session.turn("user", "I like tea a lot.", external_key="m1")
+    assert (turn.turn, turn.content, turn.at) == (0, "I like tea a lot.", lab.clock())
+    assert len(session.add_messages([{"role": "user", "content": "Hello"}])) == 1
+    assert lab.row_counts() == before
 
     kept = session.remember("Likes tea", evidence="I like tea a lot.")
     assert session.get(kept.record_id).found[0].evidence == "I like tea a lot."
     assert lab.row_counts()["session_turns"] == 0
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_known_session_goes_off_the_record_and_on_again(lab, finished):
+    """Without the comparison in ``SessionRepository._resumed`` the secret would be stored."""
+    session = lab.session(session_id="V")
+    session.turn("user", "public")
+    if finished:
+        session.finish()
+    private = lab.session(session_id="V", record=False)
+    assert private.turn("user", "secret").turn == 0
+    assert session.principal == private.principal
+    kept = private.remember("Likes tea", evidence="I like tea a lot.")
+    assert private.get(kept.record_id).found[0].evidence == "I like tea a lot."
+    assert contents(lab, private) == ["public"]
+
+    again = lab.session(session_id="V")
+    again.turn("user", "public again")
+    assert contents(lab, again) == ["public", "public again"]
+    assert segments(lab, again) == [(1, "host"), (2, "host"), (3, None)]
+    with lab.store.read() as tx:
+        kinds = [
+            row[0]
+            for row in tx.run("select kind from events where kind like 'session.%' order by seq")
+        ]
+    assert kinds == ["session.started", "session.ended"] * 2 + ["session.started"]

@@ -113,7 +113,7 @@ def test_sessions_external_key_holds_across_segments_and_opens_none(store, start
 
 
 def test_sessions_external_key_of_a_blanked_turn_brings_nothing_back(store, started):
-    """Without the blanked test in ``_stored_turn`` a replay would undo an erasure or fail."""
+    """Without the blanked test in ``turn_by_key`` a replay would undo an erasure or fail."""
     with store.write() as tx:
         first = tx.sessions.append_turn(started.id, "user", "secret", external_key="m1")
         tx.run("update session_turns set content = '', blanked_at = 'x'")
@@ -181,13 +181,31 @@ def test_sessions_unrecorded_session_keeps_no_transcript(store):
         assert tx.meta.row_counts()["session_turns"] == 0
 
 
-def test_sessions_unrecorded_conversation_stays_so_in_its_next_segment(store):
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("ended", [True, False])
+def test_sessions_start_continues_with_the_record_it_is_asked_for(store, first, ended):
+    """Without the comparison in ``_resumed`` words said off the record would be stored."""
     with store.write() as tx:
-        session = tx.sessions.start(ANA, "off the record", recorded=False)
-        tx.sessions.end(session.id, "host")
+        session = tx.sessions.start(ANA, "chat", recorded=first)
+        if ended:
+            tx.sessions.end(session.id, "host")
 
-        again = tx.sessions.start(ANA, "off the record", recorded=True)
-        assert not tx.sessions.is_recorded(again.id)
+        again = tx.sessions.start(ANA, "chat", recorded=not first)
+        assert tx.sessions.is_recorded(again.id) is not first
+        assert (again.segment, again.conversation_id) == (2, session.id)
+        assert tx.sessions.require(session.id).ended_by == "host"
+        assert tx.sessions.start(ANA, "chat", recorded=not first) == again
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_sessions_earlier_segment_is_no_way_around_the_record(store, first):
+    with store.write() as tx:
+        session = tx.sessions.start(ANA, "chat", recorded=first)
+        tx.sessions.start(ANA, "chat", recorded=not first)
+
+        with pytest.raises(InvalidInput, match="keeps no transcript"):
+            tx.sessions.append_turn(session.id, "user", "hello")
+        assert tx.meta.row_counts()["session_turns"] == 0
 
 
 def test_sessions_list_idle_finds_silent_open_segments_longest_first(store, clock):
