@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from retold.store.codec import from_text
+from retold.store.codec import from_text, to_us
 from retold.store.queries import load_queries
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ QUERIES = load_queries("overview")
 
 @dataclass(frozen=True, slots=True)
 class ScopeCount:
-    """How many records one scope holds; ``active`` counts provisional and confirmed ones."""
+    """How many records one scope holds; ``active`` counts those not closed or expired."""
 
     scope: str
     active: int
@@ -55,13 +55,16 @@ class OverviewRepository:
     def records(self) -> dict[str, dict[str, int]]:
         """Return the number of records by type, then by status; empty ones are left out."""
         counts: dict[str, dict[str, int]] = {}
-        for type_, status, count in self._tx.run(QUERIES["records"]):
+        for type_, status, count in self._tx.run(
+            QUERIES["records"], {"now_us": to_us(self._tx.now)}
+        ):
             counts.setdefault(type_, {})[status] = count
         return counts
 
     def scopes(self, limit: int) -> tuple[ScopeCount, ...]:
         """Return the scopes with most active records, at most ``limit``."""
-        rows = self._tx.run(QUERIES["scopes"], {"limit": limit})
+        bindings = {"limit": limit, "now_us": to_us(self._tx.now)}
+        rows = self._tx.run(QUERIES["scopes"], bindings)
         return tuple(
             ScopeCount(f"{kind}:{name}", active, total) for kind, name, active, total in rows
         )

@@ -70,7 +70,6 @@ class ConflictRow:
     conflict: Conflict
     record_seq: int
     other_seq: int
-    other_status: RecordStatus
     other_scope_code: int
 
 
@@ -275,26 +274,10 @@ class RecordRepository:
                 Conflict(row[1], row[2], row[3], row[4], row[5], from_text(row[6])),
                 record_seq=row[0],
                 other_seq=row[7],
-                other_status=row[8],
-                other_scope_code=row[9],
+                other_scope_code=row[8],
             )
             for row in self._tx.run(QUERIES["conflicts_of"], {"seqs": wanted})
         ]
-
-    def lineage(self, record: Record) -> list[Record]:
-        """Return the rows this one replaced and those that replaced it, oldest first."""
-        found: dict[int, Record] = {}
-        todo = [record]
-        while todo:
-            current = todo.pop()
-            if current.seq in found:
-                continue
-            found[current.seq] = current
-            if current.supersedes_id is not None:
-                todo.append(self.require(current.supersedes_id))
-            rows = self._tx.run(QUERIES["superseders_of"], {"seq": current.seq})
-            todo.extend(self.by_seqs([row[0] for row in rows]).values())
-        return [found[seq] for seq in sorted(found)]
 
     def list_page(
         self,

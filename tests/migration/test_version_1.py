@@ -8,6 +8,7 @@ import pytest
 from retold.errors import MigrationRequired, StoreCorrupt
 from retold.models import Principal, Scope
 from retold.store import Store, migrations, version_1
+from retold.store.candidates import CandidateRepository
 from retold.store.meta import EmbeddingIdentity
 from retold.util import new_id, system_clock
 from tests.migration.version_1_file import AT, VECTOR, Version1File, build
@@ -59,7 +60,8 @@ def test_migration_keeps_ids_contents_and_lineage(tx):
     assert home.supersedes_id == "r-home-old"
     assert home.tags == ("place",)
     assert home.index_version == tx.meta.records_version() == 1
-    assert [record.id for record in tx.records.lineage(home)] == ["r-home-old", "r-home"]
+    family = CandidateRepository(tx).families([home.seq])[home.seq]
+    assert [version.record_id for version in family] == ["r-home-old", "r-home"]
     assert tx.records.require("r-tea").confidence == 1.0
     assert tx.records.require("r-tea").tags == ("not json",)
 

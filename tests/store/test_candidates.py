@@ -76,6 +76,18 @@ def test_families_hold_all_versions_of_each_claim(world):
     assert nothing == {}
 
 
+def test_family_is_the_same_from_every_version(world):
+    versions = [world.add("Release 1")]
+    for number in (2, 3, 4):
+        versions.append(world.add(f"Release {number}", supersedes=versions[-1]))
+    with world.store.read() as tx:
+        families = [CandidateRepository(tx).families([one.seq])[one.seq] for one in versions]
+
+    assert [[one.seq for one in family] for family in families] == [
+        [one.seq for one in versions]
+    ] * 4
+
+
 def test_rows_of_nothing_are_nothing(world):
     with world.store.read() as tx:
         assert CandidateRepository(tx).rows([]) == {}

@@ -1,10 +1,20 @@
 -- name: records
--- How many records there are of each type in each status.
-select type, status, count(*) from records group by type, status order by type, status;
+-- How many records there are of each type in each status; expired from their expiry on.
+select type,
+  case when status in ('provisional', 'confirmed') and expires_us <= :now_us
+    then 'expired' else status end as standing,
+  count(*)
+from records
+group by type, standing
+order by type, standing;
 
 -- name: scopes
 -- The scopes that hold most active records, with their counts of active and of all records.
-select s.kind, s.id, coalesce(sum(r.status in ('provisional', 'confirmed')), 0) as active, count(r.seq)
+select s.kind, s.id,
+  coalesce(sum(
+    r.status in ('provisional', 'confirmed') and (r.expires_us is null or r.expires_us > :now_us)
+  ), 0) as active,
+  count(r.seq)
 from scopes s left join records r on r.scope_code = s.code
 group by s.code
 order by active desc, s.kind, s.id

@@ -124,16 +124,12 @@ on conflict (record_seq, other_seq) do nothing;
 
 -- name: conflicts_of
 -- Disagreements of some rows, in the order they were noted.
-select c.record_seq, r.id, o.id, c.kind, c.rule, c.score, c.noted_at, o.seq, o.status, o.scope_code
+select c.record_seq, r.id, o.id, c.kind, c.rule, c.score, c.noted_at, o.seq, o.scope_code
 from json_each(:seqs) as wanted
 join record_conflicts as c on c.record_seq = wanted.value
 join records as r on r.seq = c.record_seq
 join records as o on o.seq = c.other_seq
 order by c.record_seq, c.noted_at, o.seq;
-
--- name: superseders_of
--- Rows that replaced this one.
-select seq from records where supersedes_seq = :seq order by seq;
 
 -- name: page
 -- One page of rows in some scopes, newest first.
