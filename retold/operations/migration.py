@@ -38,7 +38,7 @@ def migrate_store(
     Never makes a file. Raises StoreUnavailable for a missing or empty one, and ForeignFile,
     SchemaTooNew or StoreCorrupt with the file left as it was.
     """
-    report = _to_present(Path(path), busy_timeout_seconds)
+    report = _to_present(connection.checked_path(path), busy_timeout_seconds)
     expired = acknowledged = 0
     with Store.open(
         path,

@@ -14,6 +14,7 @@ import apsw
 
 from retold.errors import (
     ForeignFile,
+    InvalidInput,
     RetoldError,
     RetoldSetupError,
     StoreBusy,
@@ -39,6 +40,37 @@ def check_driver() -> None:
             f"apsw {apsw.apsw_version()} was built without {', '.join(missing)}; "
             "install the wheel from PyPI with `pip install --force-reinstall apsw`"
         )
+
+
+FileIdentity = tuple[int, int]
+"""Device and inode of a file."""
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path. Raises InvalidInput when SQLite could not open the file of that name."""
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise InvalidInput(f"a store's path is a string or a Path, not {type(path).__name__}")
+    if "\0" in name:
+        raise InvalidInput("the store's path holds a NUL character; remove it")
+    if any("\ud800" <= char <= "\udfff" for char in name):
+        raise InvalidInput("the store's path is not valid Unicode; give the file another name")
+    return Path(name)
+
+
+def file_identity(path: Path) -> FileIdentity | None:
+    """Return which file has this name now; None when none can be reached.
+
+    It never opens the file: closing it again would drop the locks that SQLite holds on it.
+    """
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def open_writer(

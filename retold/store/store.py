@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,13 +17,11 @@ from retold.errors import MigrationRequired, StoreBusy, StoreError, StoreUnavail
 from retold.store import connection as opening
 from retold.store import migrations
 from retold.store.connection import translated
+from retold.store.readers import Readers
 from retold.store.transaction import CommitHook, Transaction
 from retold.util import Clock, IdSource, new_id, system_clock
 
 logger = logging.getLogger(__name__)
-
-MAX_READERS = 16
-"""Readers kept open at once; one store serves this many searching threads without waiting."""
 
 
 class Store:
@@ -46,6 +43,9 @@ class Store:
     ) -> None:
         """Keep the settings; ``Store.open`` connects."""
         self.path = path
+        # Connections are opened later too, when the process may work in another directory.
+        self._location = path.absolute()
+        self._file: opening.FileIdentity | None = None
         self.read_only = read_only
         self._busy_timeout_seconds = busy_timeout_seconds
         self._clock = clock
@@ -54,14 +54,13 @@ class Store:
         self._pid = os.getpid()
         self._closed = False
         self._writer: apsw.Connection | None = None
-        self._writer_lock = threading.Lock()
+        # A reentrant lock knows its owner: giving it back is right wherever taking it stopped.
+        self._writer_lock = threading.RLock()
         self._writing_thread: int | None = None
         self._log_writer: apsw.Connection | None = None
-        self._log_lock = threading.Lock()
+        self._log_lock = threading.RLock()
         self._logging_thread: int | None = None
-        self._idle_readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
-        for _ in range(MAX_READERS):
-            self._idle_readers.put(None)
+        self._readers = Readers()
 
     @classmethod
     def open(
@@ -79,13 +78,14 @@ class Store:
     ) -> Self:
         """Open a store; make a missing file when ``create``.
 
-        ``read_only`` opens no writing connection and never creates. Raises ForeignFile,
-        SchemaTooNew, StoreCorrupt or StoreUnavailable, and MigrationRequired for an older schema
-        unless ``migrate``, or for unresolved migration issues unless ``allow_migration_issues``.
+        ``read_only`` opens no writing connection and never creates. Raises InvalidInput for a
+        path that no file can have, ForeignFile, SchemaTooNew, StoreCorrupt or StoreUnavailable,
+        and MigrationRequired for an older schema unless ``migrate``, or for unresolved migration
+        issues unless ``allow_migration_issues``.
         """
         opening.check_driver()
         store = cls(
-            Path(path),
+            opening.checked_path(path),
             busy_timeout_seconds=busy_timeout_seconds,
             clock=clock,
             id_source=id_source,
@@ -130,7 +130,7 @@ class Store:
         self._closed = True
         if os.getpid() != self._pid:
             return
-        self._close_idle_readers()
+        self._close_waiting_readers()
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
                 connection: apsw.Connection | None = getattr(self, name)
@@ -140,51 +140,64 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Yield one read-only snapshot; it begins with the first statement."""
+        """Yield one read-only snapshot; it begins with the first statement.
+
+        Raises StoreBusy when every reader stays in use for ``busy_timeout_seconds``, and
+        StoreUnavailable when the file is no longer the one that was opened.
+        """
         self._require_usable()
+        token = object()
         try:
-            reader = self._idle_readers.get(timeout=self._busy_timeout_seconds)
-        except queue.Empty:
-            raise StoreBusy(f"all {MAX_READERS} readers are in use; try again") from None
-        try:
+            reader = self._readers.take(token, self._busy_timeout_seconds, self._require_usable)
             # Looked at again: the store may have been closed while waiting for a reader.
             self._require_usable()
+            self._require_same_file()
             with translated(self.path):
                 if reader is None:
                     reader = opening.open_reader(
-                        self.path, self._busy_timeout_seconds, vfs=self._vfs
+                        self._location, self._busy_timeout_seconds, vfs=self._vfs
                     )
+                    self._readers.lent[token] = reader
                 reader.execute("begin")
                 yield self._transaction(reader, writable=False)
         finally:
+            reader = self._readers.lent.pop(token, None)
             self._return_reader(reader)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Yield a unit of work under the write lock: commit on exit, roll back on any exception.
 
-        Raises StoreBusy when the lock stays taken for ``busy_timeout_seconds``, and
-        MigrationRequired when another process changed the schema in the meantime.
+        Raises StoreBusy when the lock stays taken for ``busy_timeout_seconds``, MigrationRequired
+        when another process changed the schema in the meantime, and StoreUnavailable when the
+        file is no longer the one that was opened.
         """
         self._require_usable()
-        if self._writing_thread == threading.get_ident():
+        me = threading.get_ident()
+        if self._writing_thread == me:
             raise StoreError("write transactions do not nest; pass the open one down")
-        if not self._writer_lock.acquire(timeout=self._busy_timeout_seconds):
-            raise StoreBusy("another thread held the write lock for too long; try again")
         try:
-            self._writing_thread = threading.get_ident()
+            if not self._writer_lock.acquire(timeout=self._busy_timeout_seconds):
+                raise StoreBusy("another thread held the write lock for too long; try again")
+            self._writing_thread = me
+            self._require_same_file()
             with translated(self.path):
-                if self._writer is None:
-                    self._writer = self._open_writer()
+                self._writer = _reusable(self._writer) or self._open_writer()
                 tx = self._transaction(self._writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
                     yield tx
             hooks = tx.take_hooks()
         finally:
-            self._writer = _reusable(self._writer)
-            self._writing_thread = None
-            self._writer_lock.release()
+            try:
+                if self._writing_thread == me:
+                    self._writing_thread = None
+                    self._writer = _reusable(self._writer)
+            finally:
+                try:  # noqa: SIM105  # an interrupt could strike between suppress and release
+                    self._writer_lock.release()
+                except RuntimeError:
+                    pass
         _run_hooks(hooks, tx.committed_version)
 
     @contextmanager
@@ -194,23 +207,31 @@ class Store:
         It waits at most ``max_wait_ms`` for the lock (StoreBusy) and syncs at checkpoints only.
         """
         self._require_usable()
-        if not self._log_lock.acquire(timeout=max_wait_ms / 1000):
-            raise StoreBusy("another thread is writing the search log")
+        me = threading.get_ident()
+        if self._logging_thread == me:
+            raise StoreError("log transactions do not nest; pass the open one down")
         try:
-            self._logging_thread = threading.get_ident()
+            if not self._log_lock.acquire(timeout=max_wait_ms / 1000):
+                raise StoreBusy("another thread is writing the search log")
+            self._logging_thread = me
+            self._require_same_file()
             with translated(self.path):
-                if self._log_writer is None:
-                    self._log_writer = self._open_writer()
-                    opening.sync_at_checkpoints(self._log_writer)
+                self._log_writer = _reusable(self._log_writer) or self._open_log_writer()
                 opening.poll_for_locks(self._log_writer, max_wait_ms / 1000)
                 tx = self._transaction(self._log_writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
                     yield tx
         finally:
-            self._log_writer = _reusable(self._log_writer)
-            self._logging_thread = None
-            self._log_lock.release()
+            try:
+                if self._logging_thread == me:
+                    self._logging_thread = None
+                    self._log_writer = _reusable(self._log_writer)
+            finally:
+                try:  # noqa: SIM105  # an interrupt could strike between suppress and release
+                    self._log_lock.release()
+                except RuntimeError:
+                    pass
 
     def _transaction(self, connection: apsw.Connection, *, writable: bool) -> Transaction:
         return Transaction(connection, now=self._clock(), new_id=self._new_id, writable=writable)
@@ -219,9 +240,10 @@ class Store:
         if self.read_only:
             with self.read() as tx:
                 migrations.require_current(tx.connection)
+            self._remember_file()
             return
         self._writer = opening.open_writer(
-            self.path, self._busy_timeout_seconds, create=create, vfs=self._vfs
+            self._location, self._busy_timeout_seconds, create=create, vfs=self._vfs
         )
         with translated(self.path):
             migrations.prepare_file(
@@ -233,6 +255,17 @@ class Store:
                 migrate=migrate,
             )
             opening.prepare_writer(self._writer)
+        self._remember_file()
+
+    def _remember_file(self) -> None:
+        # A file system of its own, as tests give one, has files that the system does not know.
+        if self._vfs is None:
+            self._file = opening.file_identity(self._location)
+
+    def _require_same_file(self) -> None:
+        """Refuse a file that was removed or replaced: SQLite would go on with the lost one."""
+        if self._file is not None and opening.file_identity(self._location) != self._file:
+            raise StoreUnavailable(f"{self.path} was removed or replaced while open; open it again")
 
     def _refuse_unresolved_issues(self) -> None:
         with self.read() as tx:
@@ -250,9 +283,14 @@ class Store:
         if self._closed:
             raise StoreUnavailable(f"{self.path}: the store is closed")
         writer = opening.open_writer(
-            self.path, self._busy_timeout_seconds, create=False, vfs=self._vfs
+            self._location, self._busy_timeout_seconds, create=False, vfs=self._vfs
         )
         opening.prepare_writer(writer)
+        return writer
+
+    def _open_log_writer(self) -> apsw.Connection:
+        writer = self._open_writer()
+        opening.sync_at_checkpoints(writer)
         return writer
 
     def _require_usable(self) -> None:
@@ -263,24 +301,19 @@ class Store:
                 f"{self.path} was opened before a fork; open it again in this process"
             )
 
-    def _close_idle_readers(self) -> None:
-        taken = 0
-        with suppress(queue.Empty):
-            while True:
-                reader = self._idle_readers.get_nowait()
-                taken += 1
-                if reader is not None:
-                    opening.close(reader)
-        # Nobody who waits for a reader is to wait in vain: the store says that it is closed.
-        for _ in range(taken):
-            self._idle_readers.put(None)
+    def _close_waiting_readers(self) -> None:
+        for reader in self._readers.drain():
+            opening.close(reader)
 
     def _return_reader(self, reader: apsw.Connection | None) -> None:
         reader = _reusable(reader)
-        if self._closed and reader is not None:
+        if reader is None:
+            return
+        if not self._readers.put(reader):
             opening.close(reader)
-            reader = None
-        self._idle_readers.put(reader)
+        # Looked at after putting it back: the store may have been closed in between.
+        if self._closed:
+            self._close_waiting_readers()
 
 
 @contextmanager

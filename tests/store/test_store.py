@@ -9,15 +9,17 @@ import apsw
 import pytest
 
 from retold.errors import (
+    InvalidInput,
     MigrationRequired,
     SchemaTooNew,
     StoreBusy,
     StoreError,
     StoreUnavailable,
 )
+from retold.operations.migration import migrate_store
 from retold.store import Store
 from retold.store.migrations import SCHEMA_VERSION
-from retold.store.store import MAX_READERS
+from retold.store.readers import MAX_READERS
 from tests.store_support import contents, new_record, prepare, problems, remember
 
 
@@ -327,20 +329,20 @@ def test_close_leaves_a_read_that_is_going_on_whole(store):
 
 
 def test_close_sends_away_who_waits_for_a_reader(store, monkeypatch):
-    """Without the second look in Store.read it would read on a connection of a closed store."""
-    waits, get = threading.Event(), store._idle_readers.get
+    """Without ``still_open`` in Readers.take it would wait until a reader is given back."""
+    waits, granted = threading.Event(), store._readers._granted
     open_reads = [store.read() for _ in range(MAX_READERS)]
     for each in open_reads:
         each.__enter__()
-    monkeypatch.setattr(store._idle_readers, "get", lambda **how: (waits.set(), get(**how))[1])
+    monkeypatch.setattr(store._readers, "_granted", lambda token: (granted(token), waits.set())[0])
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(contents, store)
         assert waits.wait(30)
         store.close()
-        for each in open_reads:
-            each.__exit__(None, None, None)
         with pytest.raises(StoreUnavailable, match="closed"):
-            waiting.result(60)
+            waiting.result(25)
+    for each in open_reads:
+        each.__exit__(None, None, None)
 
 
 def test_close_inside_a_write_is_refused(store):
@@ -511,6 +513,87 @@ def test_open_takes_any_path_that_a_file_may_have(tmp_path):
         write(store, "kept")
     with Store.open(folder / "a&b=c.db", create=False) as store:
         assert contents(store) == ["kept"]
+
+
+@pytest.mark.parametrize("open_store", [Store.open, lambda p: Store.open(p, read_only=True)])
+@pytest.mark.parametrize("bad", ["\0zzz", "\ud800"], ids=["nul", "surrogate"])
+def test_open_refuses_a_path_that_names_another_file(store, open_store, bad):
+    """Without ``checked_path`` SQLite would open the file before the NUL."""
+    with pytest.raises(InvalidInput, match="path"):
+        open_store(f"{store.path}{bad}")
+    with pytest.raises(InvalidInput, match="path"):
+        migrate_store(f"{store.path}{bad}", busy_timeout_seconds=1)
+
+
+@pytest.mark.parametrize("path", [b"memory.db", 5, None])
+def test_open_refuses_what_is_no_path(path):
+    with pytest.raises(InvalidInput, match="string or a Path"):
+        Store.open(path)
+
+
+def test_open_store_stays_the_same_when_the_process_changes_its_directory(tmp_path, monkeypatch):
+    """Opening later connections by ``self.path`` makes it fail."""
+    monkeypatch.chdir(tmp_path)
+    with Store.open("memory.db") as store:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        write(store, "kept")
+        with store.write_log(100):
+            assert contents(store) == ["kept"]
+    assert not (tmp_path / "elsewhere" / "memory.db").exists()
+
+
+def _unlink(path):
+    path.unlink()
+
+
+def _recreate(path):
+    path.unlink()
+    Store.open(path).close()
+
+
+def _replace(path):
+    Store.open(path.with_name("other.db")).close()
+    path.rename(path.with_name("away.db"))
+    path.with_name("other.db").rename(path)
+
+
+def _overwrite_by_rename(path):
+    Store.open(path.with_name("other.db")).close()
+    path.with_name("other.db").replace(path)
+
+
+LOSSES = [_unlink, _recreate, _replace, _overwrite_by_rename]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_file_that_was_removed_or_replaced_is_refused(store, lose, read_only):
+    """Without ``_require_same_file`` a write to a file that is gone would be acknowledged."""
+    write(store, "one")
+    with Store.open(store.path, read_only=read_only) as other:
+        assert contents(other) == ["one"]
+        lose(store.path)
+
+        uses = [other.read] if read_only else [other.read, other.write, lambda: other.write_log(5)]
+        for use in uses:
+            with pytest.raises(StoreUnavailable, match="removed or replaced"), use():
+                pass
+    if lose is _recreate:
+        with Store.open(store.path, create=False) as again:
+            write(again, "new")
+            assert contents(again) == ["new"]
+
+
+def test_file_that_was_hidden_for_a_moment_is_still_the_same(store):
+    write(store, "one")
+    store.path.rename(store.path.with_name("away.db"))
+    with pytest.raises(StoreUnavailable, match="removed or replaced"):
+        write(store, "lost")
+    store.path.with_name("away.db").rename(store.path)
+
+    write(store, "two")
+    assert contents(store) == ["one", "two"]
 
 
 def test_open_refuses_unresolved_migration_issues_unless_allowed(store):
