@@ -63,13 +63,14 @@ class MemoryHost:
         self._actor = actor
 
     def grant(
-        self, agent_id: str, scope: Scope, *, read: bool = True, write: bool = False
+        self, agent_id: str, scope: Scope | str, *, read: bool = True, write: bool = False
     ) -> Grant:
         """Let an agent use a shared scope, replacing an earlier grant on it.
 
-        Raises InvalidInput for a private agent-user scope, whose ids hold a slash, and for a grant
-        of nothing.
+        ``scope`` may be written ``kind:id``, such as ``project:apollo``. Raises InvalidInput for a
+        private agent-user scope, whose ids hold a slash, and for a grant of nothing.
         """
+        scope = _scope_of(scope)
         _check_grantable(agent_id, scope)
         if not (read or write):
             raise InvalidInput("grant read, write or both; use revoke to take a grant away")
@@ -78,8 +79,9 @@ class MemoryHost:
             self._changed(tx, agent_id, scope, read=read, write=write)
         return Grant(agent_id, scope, read, write)
 
-    def revoke(self, agent_id: str, scope: Scope) -> bool:
+    def revoke(self, agent_id: str, scope: Scope | str) -> bool:
         """Take a grant away; return whether there was one."""
+        scope = _scope_of(scope)
         require_id(agent_id, "agent_id", allow_slash=False)
         with self._store.write() as tx:
             existed = tx.grants.delete(agent_id, scope)
@@ -256,6 +258,11 @@ def _principal_of(scope: Scope) -> Principal:
         agent_id, _, user_id = scope.id.partition("/")
         return Principal(agent_id, user_id)
     return Principal(HOST_AGENT, HOST_AGENT)
+
+
+def _scope_of(scope: Scope | str) -> Scope:
+    """Return the scope, read from ``kind:id`` where it is text. Raises InvalidInput."""
+    return scope if isinstance(scope, Scope) else Scope.parse(scope)
 
 
 def _check_grantable(agent_id: str, scope: Scope) -> None:

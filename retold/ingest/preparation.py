@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from retold.config import RetoldConfig
+from retold.config import EvidenceConfig, RetoldConfig
 from retold.errors import (
     InvalidInput,
     InvalidSubject,
@@ -200,7 +200,7 @@ def backing_of(
             rules=rules,
         )
     if not request.allow_inference and claimed != "agent_inference":
-        _require_support(check, claimed)
+        _require_support(check, claimed, cfg.ingestion.evidence)
     return Backing(
         check,
         quote if check.found else None,
@@ -249,12 +249,16 @@ def _as_new_turn(
     return check, role if situation.setting.keeps_transcript else None
 
 
-def _require_support(check: EvidenceCheck, claimed: SourceKind) -> None:
+def _require_support(check: EvidenceCheck, claimed: SourceKind, cfg: EvidenceConfig) -> None:
     if check.found and check.supported and check.source_kind == claimed:
         return
     if check.note == evidence.FORGOTTEN:
         raise InvalidInput(_FORGOTTEN)
     measured = "" if check.score is None else f" (support {check.score:.2f})"
+    if check.note == evidence.TOO_SHORT:
+        measured = (
+            f" (give {cfg.min_characters} characters and {cfg.min_words} words, or all of a turn)"
+        )
     raise UnsupportedEvidenceError(
         f"{check.note or evidence.NOT_SUPPORTED}{measured}; quote words that state the claim, "
         "or pass allow_inference=True to store it as an unconfirmed inference",

@@ -117,9 +117,9 @@ class Retold:
         No grant is needed: without one it works on the private scope of the pair. ``session_id``
         is the host's own id (None makes one); a known one goes on. ``record`` False keeps no
         transcript from now on, until the id is opened with True again: ``turn`` stores nothing and
-        returns the number 0, and ``remember`` keeps its evidence with the claim alone. On a read-only store the session searches and reads, and leaves no
-        trace. Raises InvalidInput for blank ids, control characters, a slash in agent or user id,
-        or ``~`` in a session id.
+        returns the number 0, and ``remember`` keeps its evidence with the claim alone. On a
+        read-only store the session searches and reads, and leaves no trace. Raises InvalidInput
+        for blank ids, control characters, a slash in agent or user id, or ``~`` in a session id.
         """
         if extract:
             raise NotYetAvailable.named("session(extract=True)")

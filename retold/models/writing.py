@@ -68,7 +68,7 @@ class WriteResult:
     """What became of a write.
 
     ``record_id`` is the live record: the new one, or the one that was reinforced. ``outcome`` is
-    the code of LLD 8.1 such as ``created`` or ``superseded:<old id>``. ``note`` is None unless
+    the code, such as ``created`` or ``superseded:<old id>``. ``note`` is None unless
     something about the claim was lowered or dropped. ``index_version`` is the version the write
     committed; 0 when nothing that the indexes see has changed.
     """

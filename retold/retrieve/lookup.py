@@ -53,8 +53,8 @@ class RecordView:
     and ``source_ref`` are None, tags and links empty. Entities, conflicts and lineage hold what
     the caller may read, and nothing tells that there is more. ``lineage`` runs from the oldest
     version to the newest, this record included. ``status`` is ``expired`` from ``expires_at`` on.
-    ``evidence_supported`` says whether ``evidence`` backs the claim: a quote that failed its
-    check, or that nothing verified for an inference, is kept for audit only.
+    ``evidence_supported`` says whether ``evidence`` was checked and backs the claim: a quote that
+    failed its check, or that the judge could not score, is kept for audit only.
     """
 
     id: str

@@ -40,18 +40,21 @@ join records as r on r.seq = family.seq
 order by r.seq;
 
 -- name: backed
--- Those of some rows whose quote was not found wanting: a quote that failed its check leaves the
--- row an inference, and an inference is backed by a quote that was counted.
+-- Those of some rows whose quote was checked and holds: it was counted, came from a host, or was
+-- scored and left the row more than an inference. One that could not be scored backs nothing.
 select r.seq
 from carray(:seqs) as wanted
 join records as r on r.seq = wanted.value
 where r.evidence is not null
-  and (
-    r.source_kind <> 'agent_inference'
-    or exists (
-      select 1 from record_evidence as e
-      where e.record_seq = r.seq and e.counted and e.quote = r.evidence
-    )
+  and exists (
+    select 1 from record_evidence as e
+    where e.record_seq = r.seq
+      and e.quote = r.evidence
+      and (
+        e.counted
+        or e.source_type <> 'session'
+        or (e.score is not null and r.source_kind <> 'agent_inference')
+      )
   );
 
 -- name: readable_records

@@ -413,3 +413,16 @@ def test_a_question_does_not_support_itself():
     asked = "Is Ana allergic to walnuts?"
 
     assert LexicalJudge().support(asked, asked).entails == 0.0
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("我对花生不过敏。", "用户对花生过敏"),
+        ("我對花生不過敏。", "用戶對花生過敏"),
+        ("我不同意这个方案。", "用户同意这个方案"),
+    ],
+)
+def test_a_negation_that_begins_like_another_word_is_still_one(said, claim):
+    """不过 is "however", but 不过敏 is "not allergic"."""
+    assert LexicalJudge().support(said, claim).entails == 0.0
