@@ -9,6 +9,7 @@ from typing import get_args
 
 from retold.errors import InvalidInput
 from retold.models import MEMORY_TYPES, MemoryType, SearchRequest, Trigger
+from retold.store.codec import in_utc
 from retold.text import require_text
 
 MAX_QUERIES = 3
@@ -87,4 +88,4 @@ def checked_moment(moment: datetime | None, field: str) -> datetime | None:
         raise InvalidInput(
             f"`{field}` has no UTC offset; pass the like of {corrected}.", field=field
         )
-    return moment.astimezone(UTC)
+    return in_utc(moment)

@@ -12,7 +12,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def require_aware(moment: datetime) -> datetime:
-    """Return the moment in UTC. Raises InvalidInput for a naive one and for text."""
+    """Return the moment in UTC. Raises InvalidInput for text, and as ``in_utc``."""
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"a moment is a datetime with a UTC offset, not {type(moment).__name__}; pass "
@@ -22,7 +22,18 @@ def require_aware(moment: datetime) -> datetime:
         raise InvalidInput(
             f"{moment.isoformat()} has no UTC offset; write {moment.isoformat()}+00:00 or the like"
         )
-    return moment.astimezone(UTC)
+    return in_utc(moment)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return an aware moment in UTC. Raises InvalidInput when UTC has no such year."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(
+            f"{moment.isoformat()} lies outside the years 1 to 9999 of UTC; choose a moment "
+            "within them"
+        ) from None
 
 
 def to_text(moment: datetime) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -208,6 +208,24 @@ TEXT_FOR_MOMENT = {
 def test_text_is_no_moment(lab, verb):
     with pytest.raises(InvalidInput, match="datetime"):
         TEXT_FOR_MOMENT[verb](lab.session())
+
+
+BEFORE_TIME = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+MOMENTS = {
+    "turn": lambda s: s.turn("user", "hello", at=BEFORE_TIME),
+    "event_at": lambda s: s.remember("Likes tea", event_at=BEFORE_TIME),
+    "valid_until": lambda s: s.remember("Likes tea", valid_until=BEFORE_TIME),
+    "since": lambda s: s.search("tea", since=BEFORE_TIME),
+    "until": lambda s: s.search("tea", until=BEFORE_TIME),
+    "known_at": lambda s: s.search("tea", known_at=BEFORE_TIME),
+    "as_of": lambda s: s.search("tea", as_of=BEFORE_TIME),
+}
+
+
+@pytest.mark.parametrize("verb", MOMENTS)
+def test_moment_that_utc_does_not_have_is_refused(lab, verb):
+    with pytest.raises(InvalidInput, match="years 1 to 9999"):
+        MOMENTS[verb](lab.session())
 
 
 def test_session_off_the_record_remembers_and_keeps_no_turns(lab):

@@ -48,6 +48,27 @@ def test_text_is_utc_of_fixed_width(moment, text):
 
 
 @pytest.mark.parametrize("encode", [codec.to_text, codec.to_us, codec.require_aware])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-12))),
+    ],
+    ids=["first day", "last day"],
+)
+def test_moment_that_utc_does_not_have_is_refused(encode, moment):
+    with pytest.raises(InvalidInput, match="years 1 to 9999"):
+        encode(moment)
+
+
+def test_first_and_last_moment_of_utc_are_kept():
+    for edge in (datetime.min, datetime.max):
+        moment = edge.replace(tzinfo=UTC)
+        assert codec.from_text(codec.to_text(moment)) == moment
+        assert codec.from_us(codec.to_us(moment)) == moment
+
+
+@pytest.mark.parametrize("encode", [codec.to_text, codec.to_us, codec.require_aware])
 def test_naive_moment_is_refused_with_a_corrected_example(encode):
     with pytest.raises(InvalidInput, match=r"2026-11-30T09:30:00\+00:00"):
         encode(datetime(2026, 11, 30, 9, 30))
