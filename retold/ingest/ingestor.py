@@ -286,7 +286,9 @@ class Ingestor:
             if under_current_grants(tx, plan.setting) != plan.setting:
                 raise StaleComparison
             applied = self._apply(tx, plan, choose, trace)
-            self._index.note_own_write(self._store, tx, applied.touched)
+            trace.watch_commit(
+                tx, lambda: self._index.note_own_write(self._store, tx, applied.touched)
+            )
         return applied, tx.committed_version
 
     def _apply(self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace) -> Applied:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal, get_args
 
+from retold.store import Transaction
 from retold.util import Timer
 
 WriteStage = Literal[
@@ -40,6 +41,25 @@ class WriteTrace:
         with self._timer.stage(name):
             yield
 
+    def watch_commit(self, tx: Transaction, follow: Callable[[], None]) -> None:
+        """Time COMMIT and what follows it; the last call in a transaction.
+
+        ``follow`` registers the hooks that bring the index up to date.
+        """
+        began = self._timer.total_ms()
+
+        def committed(version: int) -> None:
+            nonlocal began
+            now = self._timer.total_ms()
+            self._timer.stages["transaction"], began = now - began, now
+
+        def followed(version: int) -> None:
+            self._timer.stages["index_update"] = self._timer.total_ms() - began
+
+        tx.on_commit(committed)
+        follow()
+        tx.on_commit(followed)
+
     def note(self, text: str) -> None:
         """Add a note once."""
         if text not in self.notes:
@@ -53,7 +73,7 @@ class WriteTrace:
         return {"timings_ms": done, "timings_pending": list(AFTER_EVENT)}
 
     def timings_ms(self) -> dict[str, float]:
-        """Return every stage of LLD 8.1, 0.0 for one that did not run, and the total."""
+        """Return every stage, 0.0 for one that did not run, and the total."""
         stages: dict[str, float] = {
             name: self._timer.stages.get(name, 0.0) for name in WRITE_STAGES
         }

@@ -34,3 +34,13 @@ def test_revision_under_the_same_attribute_records_no_alias(world):
 
     assert event.payload["manual_revision"] is True
     assert "attribute_aliased_from" not in event.payload
+
+
+def test_result_of_a_write_times_the_commit_and_the_index(world):
+    """LLD 8.1: the event cannot know them, the result does."""
+    session = world.session()
+    result = session.remember("Likes chess", source_kind="agent_inference")
+
+    assert set(result.timings_ms) == {*WRITE_STAGES, "total"}
+    assert result.timings_ms["transaction"] > 0
+    assert result.timings_ms["index_update"] > 0
