@@ -102,7 +102,8 @@ def find_neighbours(
     """
     version = tx.records.nearby_version(target.scope_codes, target.type)
     eligible = index.eligible(target.scope_codes, now_us=to_us(tx.now), types=(target.type,))
-    if version == 0 or not len(eligible):
+    nearest = index.search(target.vector, eligible, 1) if version and len(eligible) else []
+    if not nearest or nearest[0][1] < cfg.dedup_candidate_cosine:
         return Neighbours((), version)
     same_subject = {row.seq for row in scan_subject(tx, target, cfg)[0]}
     found = index.search(target.vector, eligible, cfg.max_nearby_records + len(same_subject))
