@@ -33,6 +33,8 @@ class Scope:
     @classmethod
     def parse(cls, text: str) -> Scope:
         """Read ``kind:id``; raise InvalidInput when it is something else."""
+        if not isinstance(text, str):
+            raise InvalidInput(f"a scope is read from a string, not {type(text).__name__}")
         kind, separator, scope_id = text.partition(":")
         if not separator:
             raise InvalidInput(f"scope {text!r} is not of the form kind:id, such as user:ana")
@@ -79,3 +81,11 @@ class Grant:
     scope: Scope
     can_read: bool
     can_write: bool
+
+    def __post_init__(self) -> None:
+        require_id(self.agent_id, "agent_id", allow_slash=False)
+        if not isinstance(self.scope, Scope):
+            raise InvalidInput(
+                f"a grant needs a Scope, not {type(self.scope).__name__}; "
+                'pass Scope("user", "ana") or the like'
+            )
