@@ -13,6 +13,10 @@ T = TypeVar("T")
 MAX_ID_CHARS: Final = 512
 """Longest accepted identifier; ids are index keys and part of every log line."""
 
+_UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+_FILLERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and symbols without a glyph: the four fillers of Hangul and the Braille blank."""
+
 
 def require_id(value: str, field: str, *, allow_slash: bool) -> str:
     """Return ``value`` unchanged if it can be an identifier.
@@ -40,7 +44,7 @@ def require_id(value: str, field: str, *, allow_slash: bool) -> str:
 def require_text(value: str, field: str, max_chars: int) -> str:
     """Return ``value`` unchanged if it can be stored.
 
-    Raises ``InvalidInput`` for anything but a string that is not blank, has no NUL and no lone
+    Raises ``InvalidInput`` for anything but a string that shows something, has no NUL and no lone
     surrogate, and at most ``max_chars`` characters. Messages name the field, never the value.
     """
     _require_filled_string(value, field, "text")
@@ -74,10 +78,14 @@ def require_list(values: Iterable[T], field: str) -> tuple[T, ...]:
     return tuple(values)
 
 
+def _is_invisible(char: str) -> bool:
+    return unicodedata.category(char) in _UNSEEN_CATEGORIES or char in _FILLERS
+
+
 def _require_filled_string(value: object, field: str, what: str) -> None:
     if not isinstance(value, str):
         raise InvalidInput(
             f"`{field}` must be {what} as a string, not {type(value).__name__}.", field=field
         )
-    if not value.strip():
+    if all(map(_is_invisible, value)):
         raise InvalidInput(f"`{field}` is blank; give {what}.", field=field)
