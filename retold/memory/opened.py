@@ -131,7 +131,8 @@ class Retold:
 
     def status(self) -> StoreStatus:
         """Return what an operator asks first: counts over the whole store, models, sizes."""
-        return store_status(self.store, self.runtime.config, "the open store")
+        models = (self.runtime.embedder, self.runtime.judge)
+        return store_status(self.store, self.runtime.config, "the open store", models)
 
     def row_counts(self) -> dict[str, int]:
         """Return the number of rows of every table, by name: what a refused write leaves as is."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from retold.config import EmbeddingConfig, RetoldConfig
+from retold.protocols import Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
 from retold.store.codec import from_text
 from retold.store.meta import EmbeddingIdentity
@@ -26,7 +27,7 @@ DenseState = Literal["ready", "empty", "unavailable"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderState:
-    """The embedder that the settings ask for. ``missing`` names packages it lacks here.
+    """The embedder that serves, or that the settings ask for. ``missing`` names packages it lacks.
 
     ``sha256`` is the pinned hash of the weights; None for a model whose files are not pinned.
     """
@@ -87,9 +88,20 @@ class StoreStatus:
     last_events: tuple[EventLine, ...]
 
 
-def store_status(store: Store, config: RetoldConfig, configured: str) -> StoreStatus:
-    """Read the state in one snapshot. ``configured`` says in words which settings apply."""
+def store_status(
+    store: Store,
+    config: RetoldConfig,
+    configured: str,
+    serving: tuple[Embedder, EquivalenceJudge] | None = None,
+) -> StoreStatus:
+    """Read the state in one snapshot. ``configured`` says in words which settings apply.
+
+    ``serving`` are the models of an open runtime; None means those that the settings ask for.
+    """
     embedder = embedder_state(config.embedding)
+    judge = _judge_name(config)
+    if serving is not None:
+        embedder, judge = _serving_state(serving[0], embedder), serving[1].name
     with store.read() as tx:
         overview = OverviewRepository(tx)
         tables = tx.meta.row_counts()
@@ -103,7 +115,7 @@ def store_status(store: Store, config: RetoldConfig, configured: str) -> StoreSt
             profile=tx.meta.profile(),
             configured=configured,
             embedder=embedder,
-            judge=_judge_name(config),
+            judge=judge,
             dense=_dense(tx, embedder, tables["embeddings"]),
             files=FileSizes(_size(store.path), _size(Path(f"{store.path}-wal"))),
             records=overview.records(),
@@ -130,6 +142,14 @@ def embedder_state(config: EmbeddingConfig) -> EmbedderState:
     version = OnnxEmbedder(version=config.version).version
     missing = _not_installed((*_RUNTIME_PACKAGES, MODEL_PACKAGE))
     return EmbedderState(config.model, version, DIMS, MODEL_SHA256, missing)
+
+
+def _serving_state(embedder: Embedder, configured: EmbedderState) -> EmbedderState:
+    """Return the state of the embedder that serves, which an application may have given."""
+    own = (embedder.name, embedder.version, embedder.dims)
+    if own == (configured.name, configured.version, configured.dims):
+        return configured
+    return EmbedderState(*own, sha256=None, missing=())
 
 
 def _judge_name(config: RetoldConfig) -> str:

@@ -9,7 +9,7 @@ import pytest
 from retold import InvalidInput, MigrationRequired, Retold, Scope, StoreUnavailable
 from retold.config import load_config, parse_config
 from retold.runtime import Overrides
-from retold.testing import MemoryLab
+from retold.testing import FakeEmbedder, FakeJudge, MemoryLab
 from tests.migration.version_1_file import Version1File
 
 
@@ -132,3 +132,23 @@ def test_read_only_store_refuses_the_hosts_writes(filled):
 def test_blank_session_id_is_refused(blank):
     with MemoryLab.open() as lab, pytest.raises(InvalidInput, match="session_id"):
         lab.retold.session("ana", session_id=blank)
+
+
+def test_status_names_the_models_that_serve(tmp_path):
+    """Without ``serving`` the status names the configured models, whatever was given."""
+    given = Overrides(embedder=FakeEmbedder(), judge=FakeJudge())
+    with Retold.open(tmp_path / "memory.db", profile="offline", overrides=given) as retold:
+        status = retold.status()
+
+    shown = (status.embedder.name, status.embedder.version, status.embedder.dims)
+    assert shown == (given.embedder.name, given.embedder.version, given.embedder.dims)
+    assert (status.embedder.sha256, status.embedder.missing) == (None, ())
+    assert status.judge == given.judge.name
+    assert status.dense.state == "empty"
+
+
+def test_status_names_the_pinned_weights_of_the_configured_embedder(tmp_path):
+    with Retold.open(tmp_path / "memory.db", profile="offline") as retold:
+        status = retold.status()
+
+    assert status.embedder.version.endswith(status.embedder.sha256[:12])
