@@ -251,9 +251,11 @@ def _settle_identity(
                 return
     if stored is None or stored == identity or on_mismatch == "lexical":
         return
+    difference = f"{store.path} holds vectors of {stored}, this process uses {identity}"
     raise EmbeddingProfileMismatch(
-        f"{store.path} holds vectors of {stored}, this process uses {identity}; open it with its "
-        'own profile, re-embed it, or pass on_embedding_mismatch="lexical" to read without vectors'
+        f"{difference}; open it with its own profile, re-embed it, or pass "
+        'on_embedding_mismatch="lexical" to read without vectors',
+        difference=difference,
     )
 
 

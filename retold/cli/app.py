@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
 import click
 
 from retold import __version__
-from retold.cli.exits import DONE, REFUSED, UNEXPECTED, error_line, exit_code, one_line
+from retold.cli.exits import (
+    DONE,
+    REFUSED,
+    UNEXPECTED,
+    error_line,
+    exit_code,
+    is_lost_output,
+    one_line,
+)
 from retold.cli.options import GlobalOptions, global_options
 
 COMMANDS: Final = {
@@ -69,7 +78,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             standalone_mode=False,
             obj=GlobalOptions(),
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None when the caller closed it
+            sys.stdout.flush()
     except click.exceptions.Exit as finished:
         return finished.exit_code
     except click.exceptions.Abort:
@@ -77,12 +87,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as wrong:
         return _failed(_with_help(wrong), REFUSED)
     except BrokenPipeError:
-        # The reader has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return UNEXPECTED
     except Exception as error:
+        if is_lost_output(error):
+            _drop_output()
         return _failed(error_line(error), exit_code(error))
     return result if isinstance(result, int) else DONE
+
+
+def _drop_output() -> None:
+    # Python would complain once more when it flushes at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _with_help(wrong: click.ClickException) -> str:
@@ -94,5 +110,6 @@ def _with_help(wrong: click.ClickException) -> str:
 
 
 def _failed(line: str, code: int) -> int:
-    click.echo(f"retold: {line}", err=True)
+    with suppress(OSError):  # with nowhere to say it, the exit code says it
+        click.echo(f"retold: {line}", err=True)
     return code

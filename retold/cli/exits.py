@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,10 @@ UNEXPECTED: Final = 1
 REFUSED: Final = 2
 PENDING: Final = 5
 UNHEALTHY: Final = 6
+
+
+_LOST_OUTPUT: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""How a full or failing device refuses what is printed; errors of other files name the file."""
 
 
 class ChildFailed(Exception):
@@ -33,10 +38,17 @@ _CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
 )
 
 
+def is_lost_output(error: BaseException) -> bool:
+    """Return whether the command had done its work and could not print all of it."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _LOST_OUTPUT
+
+
 def exit_code(error: BaseException) -> int:
     """Return the exit code for an exception; what is not ours is unexpected."""
     if isinstance(error, ChildFailed):
         return error.code
+    if is_lost_output(error):
+        return UNEXPECTED
     return next((code for kind, code in _CODES if isinstance(error, kind)), UNEXPECTED)
 
 
@@ -50,6 +62,8 @@ def error_line(error: BaseException) -> str:
         return one_line(error.message)
     if isinstance(error, ChildFailed):
         return error.line
+    if isinstance(error, OSError) and is_lost_output(error):
+        return f"standard output: {error.strerror}; send it elsewhere"
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return one_line(f"{error.filename}: {error.strerror}")
     frames = traceback.extract_tb(error.__traceback__)

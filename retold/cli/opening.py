@@ -17,7 +17,7 @@ from retold.config import (
     resolve_profile,
     resolve_store_path,
 )
-from retold.errors import InvalidInput, StoreUnavailable
+from retold.errors import EmbeddingProfileMismatch, InvalidInput, StoreUnavailable
 from retold.store import Store
 
 if TYPE_CHECKING:
@@ -108,7 +108,13 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     path = store_path(options)
     with opened_store(options) as (store, chosen):
         read_only = store.read_only
-    runtime = build_search_runtime(with_threads(chosen.config), path, read_only=read_only)
+    try:
+        runtime = build_search_runtime(with_threads(chosen.config), path, read_only=read_only)
+    except EmbeddingProfileMismatch as mismatch:
+        raise EmbeddingProfileMismatch(
+            f"{mismatch.details['difference']}; leave --profile and --config away to search with "
+            "the profile that the store was made with, or look at `retold status`"
+        ) from None
     try:
         yield runtime
     finally:

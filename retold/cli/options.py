@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from retold.errors import InvalidInput
+from retold.text import require_id
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -27,8 +30,18 @@ def _keep(context: click.Context, parameter: click.Parameter, value: object) -> 
     options = context.ensure_object(GlobalOptions)
     if isinstance(value, str) and not value.strip():
         raise click.BadParameter("it is blank", context, parameter)
+    if isinstance(value, str) and parameter.name == "actor":
+        _require_name(value, context, parameter)
     if value is not None and value is not False and parameter.name is not None:
         setattr(options, parameter.name, value)
+
+
+def _require_name(value: str, context: click.Context, parameter: click.Parameter) -> None:
+    """Refuse what the audit trail could not show on one line."""
+    try:
+        require_id(value, "--as", allow_slash=True)
+    except InvalidInput as wrong:
+        raise click.BadParameter(wrong.message, context, parameter) from None
 
 
 def global_options(command: Command) -> Command:

@@ -120,7 +120,7 @@ def table(
 
 def heading(text: str) -> str:
     """Return the text in bold on a terminal that wants colour."""
-    if "NO_COLOR" in os.environ or not sys.stdout.isatty():
+    if "NO_COLOR" in os.environ or sys.stdout is None or not sys.stdout.isatty():
         return text
     return click.style(text, bold=True)
 

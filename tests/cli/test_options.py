@@ -108,6 +108,9 @@ def test_version_and_help_leave_with_0():
         (("status", "--profile", "lite", "--config", "x.yaml"), "not both"),
         (("demo", "--store", "x.sqlite"), "--keep DIR"),
         (("demo", "--script", "none.yaml"), "none.yaml"),
+        (("demo", "--keep", ""), "--keep is blank"),
+        (("status", "--as", "a\nb"), "control characters"),
+        (("status", "--as", "\x1b[31mroot"), "control characters"),
     ],
     ids=lambda value: "-".join(value[:3]) if isinstance(value, tuple) else "",
 )
@@ -143,6 +146,49 @@ def test_reader_that_leaves_early_gets_no_traceback(store):
     )
 
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("options", [("--help",), ("status",), ("status", "--json")])
+def test_full_device_is_one_line_and_leaves_with_1(options, store):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "retold", *options],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=environment(RETOLD_STORE=str(store)),
+            text=True,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == "retold: standard output: No space left on device; send it elsewhere\n"
+
+
+def test_full_device_on_both_streams_leaves_with_its_code(store):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "retold", "status", "--store", "none"],
+            stdout=full,
+            stderr=full,
+            check=False,
+            env=environment(),
+        )
+
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("options", [("--help",), ("status",), ("status", "--json")])
+def test_closed_output_is_silent(options, store):
+    line = f"exec {sys.executable} -m retold {' '.join(options)} >&-"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        stderr=subprocess.PIPE,
+        check=False,
+        env=environment(RETOLD_STORE=str(store)),
+        text=True,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def on_a_terminal(*arguments, **variables):

@@ -4,6 +4,8 @@ import pytest
 from wcwidth import wcswidth
 
 from retold import Retold
+from retold.store import Store
+from retold.store.meta import EmbeddingIdentity
 from tests.cli_support import refusal, retold, without_modules
 
 WHO = ("--agent", "helper", "--user", "ana")
@@ -138,9 +140,14 @@ def test_search_without_its_model_is_incomplete_and_says_so(store, tmp_path):
 
 
 def test_search_with_the_vectors_of_another_profile_is_refused(store):
-    line = refusal(search(store, "--profile", "lite", "tea"))
+    with Store.open(store) as opened, opened.write() as tx:
+        tx.meta.set_embedding_identity(EmbeddingIdentity("another", "1", 384))
 
-    assert "profile='offline'" in line or "another" in line
+    line = refusal(search(store, "tea"))
+
+    assert "holds vectors of another" in line
+    assert "leave --profile and --config away" in line
+    assert "on_embedding_mismatch" not in line
 
 
 @pytest.mark.parametrize(

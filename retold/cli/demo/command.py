@@ -56,6 +56,8 @@ def _directory(keep: str | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="retold-demo-") as name:
             yield Path(name)
         return
+    if not keep.strip():
+        raise InvalidInput("--keep is blank; name a directory")
     directory = Path(keep)
     try:
         directory.mkdir(parents=True, exist_ok=True)
