@@ -131,7 +131,7 @@ class MemoryHost:
 
     def write(
         self,
-        scope: Scope,
+        scope: Scope | str,
         content: str,
         *,
         type: MemoryType = "semantic",  # the name the design gives it
@@ -159,15 +159,11 @@ class MemoryHost:
             attribute,
             require_list(tags, "tags"),
         )
-        if not dedup:
-            return self._ingestor.write_corpus(_principal_of(scope), [self._request(scope, item)])[
-                0
-            ]
-        return self._ingestor.write(_principal_of(scope), self._request(scope, item))
+        return self.write_many(scope, [item], dedup=dedup)[0]
 
     def write_many(
         self,
-        scope: Scope,
+        scope: Scope | str,
         items: Iterable[HostItem | str],
         *,
         dedup: bool = True,
@@ -179,12 +175,10 @@ class MemoryHost:
         itself; with it each claim has its own. What was stored before a failure stays: make the
         call again with the rest. ``progress`` hears how many are stored so far.
         """
+        scope = _scope_of(scope)
         principal = _principal_of(scope)
         listed = items if isinstance(items, Iterator) else require_list(items, "items")
-        requests = (
-            self._request(scope, HostItem(item) if isinstance(item, str) else item)
-            for item in listed
-        )
+        requests = (self._request(scope, _item_of(item)) for item in listed)
         results: list[WriteResult] = []
         while batch := list(islice(requests, 1 if dedup else BATCH)):
             if dedup:
@@ -258,6 +252,13 @@ def _principal_of(scope: Scope) -> Principal:
         agent_id, _, user_id = scope.id.partition("/")
         return Principal(agent_id, user_id)
     return Principal(HOST_AGENT, HOST_AGENT)
+
+
+def _item_of(item: HostItem | str) -> HostItem:
+    """Return the claim of an item that may be its text alone. Raises InvalidInput."""
+    if not isinstance(item, HostItem | str):
+        raise InvalidInput(f"an item is a HostItem or text, not {type(item).__name__}")
+    return HostItem(item) if isinstance(item, str) else item
 
 
 def _scope_of(scope: Scope | str) -> Scope:

@@ -101,3 +101,19 @@ def test_name_of_somebody_else_in_the_user_scope_is_refused(lab):
     with pytest.raises(InvalidInput, match="merge the two entities"):
         lab.retold.host.provision_user("u-17", ["Mia"])
     assert lab.row_counts() == before
+
+
+def test_host_takes_a_scope_as_text_everywhere(world):
+    world.host.grant("helper", "project:apollo", read=True, write=False)
+    stored = world.host.write("project:apollo", "The launch window opens at dawn.")
+    more = world.host.write_many("project:apollo", ["The crew sleeps at noon."], dedup=False)
+
+    found = world.session().get([stored.record_id, more[0].record_id])
+    assert len(found) == 2
+    assert world.host.revoke("helper", "project:apollo")
+
+
+@pytest.mark.parametrize("items", [[None], [7], [{"content": "x"}]])
+def test_items_that_are_no_claims_are_refused_by_name(world, items):
+    with pytest.raises(InvalidInput, match="HostItem or text"):
+        world.host.write_many("project:apollo", items)
