@@ -12,6 +12,8 @@ Document = Mapping[str, Any]
 MOST_CHARACTERS: Final = 72
 """A longer text is shown by its beginning and its end, with the number of characters between."""
 _INDENT: Final = 12
+_OUTCOMES: Final = {"superseded": "replaces another", "conflict": "in conflict"}
+"""Outcomes that would read as if the new record itself were replaced."""
 
 
 def demo_lines(facts: Document) -> Iterator[str]:
@@ -28,6 +30,9 @@ def demo_lines(facts: Document) -> Iterator[str]:
         yield heading(f"Session {number}: {clean(session['title'])} (process {session['pid']})")
         for step in session["steps"]:
             yield from _STEPS[step["kind"]](step)
+    if not broken_promises(facts):
+        yield ""
+        yield "Every promise was kept. `retold demo --keep DIR` leaves the store to look into."
 
 
 def _line(label: str, text: str) -> list[str]:
@@ -58,9 +63,8 @@ def _said(step: Document) -> Iterator[str]:
 
 def _remembered(step: Document) -> Iterator[str]:
     record = step["record"]
-    yield from _line(
-        "remembered", f"{shown(record['content'])} ({record['status']}, {step['outcome']})"
-    )
+    outcome = _OUTCOMES.get(step["outcome"], step["outcome"])
+    yield from _line("remembered", f"{shown(record['content'])} ({record['status']}, {outcome})")
     if record["evidence"] != record["content"]:
         yield from _line("", f"quote {shown(record['evidence'] or '')}")
     for one in step["versions"]:
