@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +25,6 @@ Verdicts = Mapping[str, Verdict]
 """Verdicts of one write by the content of the older record."""
 
 EQUAL: Final = Verdict("same", "equal")
-
-
-class Judge(Protocol):
-    """The half of the judge port that compares claims."""
-
-    def judge(self, a: str, b: str) -> Verdict:
-        """Compare the older claim with the newer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

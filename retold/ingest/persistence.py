@@ -31,7 +31,6 @@ from retold.policy.temporal import stated_end
 from retold.store import Transaction
 from retold.store.records import NewRecord
 
-CONFLICT_KIND: Final = "authority"
 REINDEX_BATCH: Final = 500
 """Records in memory at once while many are indexed again."""
 

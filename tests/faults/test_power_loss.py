@@ -49,7 +49,7 @@ def images(vfs, folder, every):
 
 
 def test_power_loss_keeps_every_acknowledged_write(tmp_path, vfs):
-    """Removing ``sync_every_commit`` from prepare_writer makes it fail."""
+    """``normal`` instead of ``full`` in sync_every_commit makes it fail."""
     path = tmp_path / "memory.db"
     with Store.open(path, vfs=vfs.name) as store:
         prepare(store)
