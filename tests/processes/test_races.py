@@ -195,7 +195,7 @@ for number in range(10_000):
 
 
 def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path):
-    """B73: a killed process has lost nothing that it printed an id for; power loss: tests/faults."""
+    """B73: nothing that it printed an id for; power loss has its own tests."""
     path = tmp_path / "memory.sqlite"
     opened(path).close()
     writer = start(path, WRITER)
