@@ -45,8 +45,17 @@ from retold.models import SearchRequest, SearchResponse
 
 K = 8
 CHECKED_DIMS = 384
-TOTAL_MS = {("one", 50_000): 12.0, ("shared", 50_000): 3.0, ("one", 1_000): 1.5}
-"""Where the product's median search must stay below, by shape and number of records."""
+TOTAL_MS = {
+    ("one", 50_000): (12.0, 120.0),
+    ("shared", 50_000): (3.0, 7.2),
+    ("one", 1_000): (1.5, 1.46),
+}
+"""Where the product's median search must stay below, by shape and number of records.
+
+The first number is the bound on the machine that the design was measured on, the second what its
+literal method took there. Milliseconds differ between machines, so the bound moves with what the
+literal method takes in the same run.
+"""
 RATIO = 8.0
 """How much faster than the literal method 50,000 records of one owner must be."""
 WRITE_MS = 3.0
@@ -145,7 +154,13 @@ def measure_pairs(bench: Bench, literal: LiteralMethod, outcome: Outcome) -> Non
         total = figures["product_ms"]["total"]["p50"]  # type: ignore[index]
         bound = TOTAL_MS.get((bench.shape, bench.records))
         if bound is not None:
-            outcome.limit("search p50 ms", total, bound)
+            asked, reference = bound
+            literal_ms = figures["literal_ms"]["total"]["p50"]  # type: ignore[index]
+            outcome.lines.append(
+                f"  asked for: {asked:g} ms where the literal method takes {reference:g} ms; "
+                f"here it takes {literal_ms:.2f} ms"
+            )
+            outcome.limit("search p50 ms", total, asked * literal_ms / reference)
         if (bench.shape, bench.records) == ("one", 50_000):
             outcome.limit("times faster than literal", median(ratios), RATIO, at_least=True)
 

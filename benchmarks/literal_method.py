@@ -31,9 +31,11 @@ from retold.retrieve.dedup import collapse_duplicates
 from retold.retrieve.freshness import apply_freshness
 from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
 from retold.retrieve.gate import QuerySignals, decide
-from retold.retrieve.terms import fts_match_expression, query_terms, term_coverage
+from retold.retrieve.generators import lexical_matches
+from retold.retrieve.terms import fts_match_expression, query_terms
 from retold.store import Store, Transaction
 from retold.store.candidates import CandidateRepository
+from retold.text.token_text import fields_text
 
 _SCHEMA = """
 create table records(
@@ -121,10 +123,11 @@ class LiteralMethod:
                 match = fts_match_expression(terms)
                 lexical = self._lexical(match, eligible, cfg.per_generator_k) if match else []
                 fields = tx.lexical.fields([seq for seq, _ in lexical])
-                matches = {
-                    seq: term_coverage(terms, [tx.lexical.tokens(text) for text in texts])
+                held = {
+                    seq: fields_text([tx.lexical.tokens(text) for text in texts])
                     for seq, texts in fields.items()
                 }
+                matches = lexical_matches([terms], held, ())
             with self._stage("rest"):
                 lists = (ScoredList("dense", tuple(dense)), ScoredList("lexical", tuple(lexical)))
                 fused = reciprocal_rank_fusion(lists, cfg.rrf_k)

@@ -11,7 +11,9 @@ import numpy as np
 from retold.errors import EmbeddingError
 from retold.index.columns import NEVER_US, Columns, encode_flags
 from retold.index.matrix import Matrix, Vector
+from retold.index.remembered import Remembered
 from retold.store import Transaction
+from retold.store.candidates import CandidateRow
 from retold.store.embeddings import STORED, unit_vector
 from retold.store.meta import EmbeddingIdentity
 from retold.store.projection import ProjectionRow
@@ -33,6 +35,8 @@ class Generation:
     ) -> None:
         self._identity = identity
         self.columns = Columns()
+        self.rows: Remembered[CandidateRow] = Remembered()
+        self.texts: Remembered[str] = Remembered()
         self.dense_unavailable = dense_unavailable
         self.matrix: Matrix | None = None
         if dense_unavailable is None:
@@ -65,6 +69,7 @@ class Generation:
 
     def apply(self, row: ProjectionRow) -> None:
         """Bring one record to a state; applying the same state again changes nothing."""
+        self._forget(row.seq)
         flag = encode_flags(row.type, row.status, row.source_kind)
         if flag is None or not row.is_projected:
             self.remove(row.seq)
@@ -81,8 +86,9 @@ class Generation:
             self.matrix.put(at, vector)
 
     def remove(self, seq: int) -> None:
-        """Take a record out and forget its vector; an unknown one is fine."""
+        """Take a record out and forget its vector and words; an unknown one is fine."""
         at = self.columns.retire(seq)
+        self._forget(seq)
         if at is not None and self.matrix is not None:
             self.matrix.wipe(at)
 
@@ -90,6 +96,10 @@ class Generation:
         """Drop the vectors until the next full load; columns go on."""
         self.matrix = None
         self.dense_unavailable = reason
+
+    def _forget(self, seq: int) -> None:
+        self.rows.forget(seq)
+        self.texts.forget(seq)
 
     def _end_dense_at(self, seq: int, reason: str) -> None:
         """Drop the vectors because of one row.

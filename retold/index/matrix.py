@@ -99,6 +99,17 @@ class Matrix:
         """Return a copy of a row; None when it has no vector."""
         return self._data[row].copy() if self._has[row] else None
 
+    def vectors(self, places: Sequence[tuple[int, int]]) -> tuple[list[int], Vectors]:
+        """Return copies of the rows that have a vector, and their places.
+
+        ``places`` holds (place, row); a row without a vector is left out.
+        """
+        data, has = self._data, self._has
+        rows = np.array([row for _, row in places], dtype=np.int64)
+        present = has[rows]
+        found = [at for (at, _), here in zip(places, present.tolist(), strict=True) if here]
+        return found, data[rows[present]]
+
     def cosines(self, vector: Vector, rows: Rows) -> Scores:
         """Return the cosine of each row with the vector, in order; NaN where a row has none."""
         data, has = self._data, self._has

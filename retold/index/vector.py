@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,17 @@ from retold.errors import EmbeddingProfileMismatch, StoreError
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
+from retold.index.remembered import Remembered
 from retold.models import MemoryType
 from retold.store import Store, Transaction
+from retold.store.candidates import CandidateRepository, CandidateRow
+from retold.store.codec import to_us
 from retold.store.embeddings import unit_vector
 from retold.store.meta import Clocks, EmbeddingIdentity
 from retold.store.projection import ProjectionRow
+from retold.text.token_text import fields_text
 
+_Fact = TypeVar("_Fact")
 Freshness = Literal["loaded", "current", "delta", "reloaded"]
 
 COMPACT_ABOVE = 4096
@@ -209,6 +214,66 @@ class VectorIndex:
         units = [unit_vector(query, self._identity.dims) for query in queries]
         matrix, eligible = self._pinned(eligible)
         return matrix.search_many(np.stack(units), eligible, k) if units else []
+
+    def rows_of(self, tx: Transaction, seqs: Collection[int]) -> dict[int, CandidateRow]:
+        """Return what the store says of records that exist, with their status at ``tx.now``.
+
+        ``tx`` is the snapshot of the last ``refresh``: whoever looks at a newer one asks the store.
+        """
+        now_us = to_us(tx.now)
+        generation = self._loaded()
+        found = generation.rows.known(seqs)
+        for seq, row in found.items():
+            if row.has_expired(now_us):
+                found[seq] = row._replace(status="expired")
+        missing = [seq for seq in seqs if seq not in found]
+        if missing:
+            read = CandidateRepository(tx).rows(missing)
+            self._remember(
+                tx, generation.rows, {s: r for s, r in read.items() if r.status != "expired"}
+            )
+            found |= read
+        return found
+
+    def texts_of(self, tx: Transaction, seqs: Collection[int]) -> dict[int, str]:
+        """Return the ``fields_text`` of records that are indexed; ``tx`` is as in ``rows_of``."""
+        generation = self._loaded()
+        found = generation.texts.known(seqs)
+        missing = [seq for seq in seqs if seq not in found]
+        if missing:
+            tokens = tx.lexical.tokens
+            read = {
+                seq: fields_text([tokens(text) for text in texts if text])
+                for seq, texts in tx.lexical.fields(missing).items()
+            }
+            self._remember(tx, generation.texts, read)
+            found |= read
+        return found
+
+    def _remember(
+        self, tx: Transaction, remembered: Remembered[_Fact], facts: Mapping[int, _Fact]
+    ) -> None:
+        """Keep what a snapshot says, unless the projection has moved beyond it meanwhile.
+
+        What is kept goes when a change of its record is applied, and that of a later one is not
+        applied yet. A record that this process wrote is kept from the next refresh on.
+        """
+        clocks = tx.meta.clocks()
+        with self._changing:
+            if clocks == self._clocks:
+                own = self._own_writes
+                remembered.keep({seq: one for seq, one in facts.items() if seq not in own})
+
+    def vectors_of(self, seqs: Collection[int]) -> tuple[list[int], Vectors]:
+        """Return which of the records, by place, have a vector, and those as (n, dims) float32."""
+        with self._changing:
+            generation = self._loaded()
+            matrix = generation.matrix
+            row_of = generation.columns.row_of
+            found = [(at, row) for at, seq in enumerate(seqs) if (row := row_of(seq)) is not None]
+        if matrix is None:
+            return [], np.empty((0, self._identity.dims), dtype=np.float32)
+        return matrix.vectors(found)
 
     def vector_for(self, seq: int) -> Vector | None:
         """Return a copy of a record's unit vector; None when the index has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from retold.config import IngestionConfig
 from retold.index.vector import VectorIndex
 from retold.ingest.decision import Comparison, Effect, Relation
 from retold.ingest.lexical_judge.objects import kind_of, object_stems, same_object
-from retold.models import MemoryType, Record, Verdict
+from retold.models import ACTIVE_STATUSES, MemoryType, Record, Verdict
 from retold.store import Transaction
 from retold.store.codec import to_us
 from retold.store.records import SubjectRow
@@ -62,6 +62,20 @@ class Neighbours:
 
     hits: tuple[tuple[int, float], ...]
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The records that may matter, and what the listing rests on.
+
+    ``truncated`` says that the subject scan hit its cap. ``records_version`` is the store's at the
+    snapshot, ``subject`` the target's scopes and entities.
+    """
+
+    pairs: tuple[Pair, ...]
+    truncated: bool
+    records_version: int
+    subject: tuple[object, ...]
 
 
 def scan_subject(
@@ -113,8 +127,8 @@ def list_pairs(
     target: Target,
     neighbours: Neighbours,
     cfg: IngestionConfig,
-) -> tuple[tuple[Pair, ...], bool]:
-    """Return the records that may matter, and whether the subject scan hit its cap.
+) -> Listed:
+    """Return the records that may matter.
 
     Rows of other attributes, and other values of an attribute that may hold several, are left out
     unread unless they are close, share an object stem or say the same: they change nothing.
@@ -136,9 +150,38 @@ def list_pairs(
             relations[row.seq] = ("attribute" if own else "subject", cosine)
     for seq, near in neighbours.hits:
         relations.setdefault(seq, ("nearby", near))
+    pairs = _read(tx, relations)
+    return Listed(pairs, truncated, _records_version(tx), (target.scope_codes, target.entity_ids))
+
+
+def list_again(tx: Transaction, target: Target, listed: Listed) -> Listed | None:
+    """Return the listing as a write transaction sees it; None when it must be made anew.
+
+    It holds while no index was told of a change: every row that came, went, or moved to another
+    subject, attribute or status raised the store's version. Repetitions do not, so the records are
+    read again.
+    """
+    same_subject = listed.subject == (target.scope_codes, target.entity_ids)
+    if not same_subject or _records_version(tx) != listed.records_version:
+        return None
+    relations = {pair.record.seq: (pair.relation, pair.cosine) for pair in listed.pairs}
+    return replace(listed, pairs=_read(tx, relations))
+
+
+def _records_version(tx: Transaction) -> int:
+    """Return the store's version before the transaction's own changes."""
+    return tx.meta.records_version() - (1 if tx.committed_version else 0)
+
+
+def _read(
+    tx: Transaction, relations: Mapping[int, tuple[Relation, float | None]]
+) -> tuple[Pair, ...]:
     records = tx.records.by_seqs(relations)
-    pairs = (Pair(record, *relations[seq]) for seq, record in records.items())
-    return tuple(pair for pair in pairs if pair.record.is_active), truncated
+    return tuple(
+        Pair(record, *relations[seq])
+        for seq, record in records.items()
+        if record.status_at(tx.now) in ACTIVE_STATUSES
+    )
 
 
 def unjudged(pairs: Iterable[Pair], target: Target, verdicts: Verdicts) -> list[str]:

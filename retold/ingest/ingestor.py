@@ -14,11 +14,13 @@ from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.admission import admitted
 from retold.ingest.comparison import (
+    Listed,
     Neighbours,
     Target,
     Vector,
     compare,
     find_neighbours,
+    list_again,
     list_pairs,
     unjudged,
 )
@@ -93,6 +95,7 @@ class _Gathered:
 
     plan: Plan
     neighbours: Neighbours
+    listed: Listed
     unjudged: tuple[str, ...] = field(repr=False)
 
 
@@ -244,7 +247,7 @@ class Ingestor:
             plan = gathered.plan
             self._judge_all(gathered.unjudged, plan, verdicts, trace)
             try:
-                choose = self._choice_by_rules(plan, gathered.neighbours, verdicts)
+                choose = self._choice_by_rules(gathered, verdicts)
                 return self._try(plan, choose, trace)
             except _Unjudged as appeared:
                 self._judge_all(appeared.contents, plan, verdicts, trace)
@@ -273,8 +276,9 @@ class Ingestor:
                 links = self._links(plan, resolver)
             target = self._target(tx, plan, links, resolver)
             neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
-            pairs, _ = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
-            return _Gathered(plan, neighbours, tuple(unjudged(pairs, target, verdicts)))
+            listed = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
+            missing = unjudged(listed.pairs, target, verdicts)
+            return _Gathered(plan, neighbours, listed, tuple(missing))
 
     def _try(self, plan: Plan, choose: Choose, trace: WriteTrace) -> tuple[Applied, int]:
         """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored.
@@ -332,30 +336,30 @@ class Ingestor:
             raise _Repetition(decided)
         return decided
 
-    def _choice_by_rules(
-        self, plan: Plan, neighbours: Neighbours, verdicts: dict[str, Verdict]
-    ) -> Choose:
+    def _choice_by_rules(self, gathered: _Gathered, verdicts: dict[str, Verdict]) -> Choose:
         """Return the decision of LLD 6.3 over what the transaction sees.
 
         The choice raises StaleComparison when nearby rows changed, and _Unjudged with rows that
         appeared and that nobody judged: those of a subject that this very transaction makes are
         found only here.
         """
-        cfg = self._cfg.ingestion
+        cfg, plan, neighbours = self._cfg.ingestion, gathered.plan, gathered.neighbours
 
         def choose(
             tx: Transaction, links: Links, resolver: EntityResolver
         ) -> tuple[Decision, dict[str, Any]]:
             target = self._target(tx, plan, links, resolver)
-            if tx.records.nearby_version(target.scope_codes, target.type) != neighbours.version:
-                raise StaleComparison
-            pairs, truncated = list_pairs(tx, self._index, target, neighbours, cfg)
-            missing = unjudged(pairs, target, verdicts)
+            listed = list_again(tx, target, gathered.listed)
+            if listed is None:
+                if tx.records.nearby_version(target.scope_codes, target.type) != neighbours.version:
+                    raise StaleComparison
+                listed = list_pairs(tx, self._index, target, neighbours, cfg)
+            missing = unjudged(listed.pairs, target, verdicts)
             if missing:
                 raise _Unjudged(missing)
-            comparisons = compare(pairs, target, verdicts)
+            comparisons = compare(listed.pairs, target, verdicts)
             decision = decide(_claim(plan, tx), comparisons, cfg=cfg, policy=self._cfg.policy)
-            return decision, {"attribute_scan_truncated": True} if truncated else {}
+            return decision, {"attribute_scan_truncated": True} if listed.truncated else {}
 
         return choose
 

@@ -71,12 +71,13 @@ class LexicalMatch:
     total_terms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A record on its way through the pipeline; stages return changed copies.
 
     ``fused_score`` is the ranking score before freshness, ``score`` after it. ``gate_reason``
-    says why it passed or what dropped it.
+    says why it passed or what dropped it. Without slots, because a ``__dict__`` is copied in a
+    third of the time (``retrieve/evolve.py``).
     """
 
     seq: int

@@ -64,9 +64,10 @@ def _still_shown(
     """Return the records with their status of this moment, links cut to readable ones."""
     history = wants_history(request)
     records = [
-        replace(record, status=record.status_at(tx.now))
+        record if record.status == status else replace(record, status=status)
         for record in tx.records.by_seqs(seqs).values()
-        if record.scope in scope_codes and may_be_shown(record.status_at(tx.now), history=history)
+        if record.scope in scope_codes
+        and may_be_shown(status := record.status_at(tx.now), history=history)
     ]
     if not records:
         return {}

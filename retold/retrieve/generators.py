@@ -15,10 +15,10 @@ from retold.retrieve.dedup import Cosines
 from retold.retrieve.fusion import ScoredList
 from retold.retrieve.terms import (
     QueryTerm,
+    TermCoverage,
     alias_ngrams,
     fts_match_expression,
     query_terms,
-    term_coverage,
 )
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository
@@ -36,11 +36,15 @@ class AliasHits:
 
 @dataclass(frozen=True, slots=True)
 class LexicalHits:
-    """The lexical ranking, the best coverage of each record, the term count of each query."""
+    """The lexical ranking and the terms of each query."""
 
     ranking: ScoredList
-    matches: Mapping[int, LexicalMatch] = field(repr=False)
-    term_counts: tuple[int, ...]
+    terms: tuple[tuple[QueryTerm, ...], ...] = field(repr=False)
+
+    @property
+    def term_counts(self) -> tuple[int, ...]:
+        """Return how many terms each query has."""
+        return tuple(map(len, self.terms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +86,13 @@ def lexical_search(
     queries: Sequence[str],
     eligible: Eligible,
     limit: int,
-    alias_norms: Collection[str] = (),
 ) -> LexicalHits:
     """Return the eligible records that hold words of the queries.
 
     Each query ranks by bm25 on its own; a record takes its best rank over the queries, then its
-    better score, then its key. Coverage is counted per query and the best kept: the largest share
-    of terms, then the most terms. A query without terms finds nothing.
+    better score, then its key. A query without terms finds nothing.
     """
-    terms = [query_terms(query, tx.lexical.tokens) for query in queries]
+    terms = tuple(query_terms(query, tx.lexical.tokens) for query in queries)
     best: dict[int, tuple[int, float]] = {}
     for of_query in terms:
         expression = fts_match_expression(of_query)
@@ -100,9 +102,27 @@ def lexical_search(
             if known is None or (rank, -score) < (known[0], -known[1]):
                 best[seq] = (rank, score)
     order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))[:limit]
-    ranking = ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order))
-    matches = _coverage(tx, terms, order, alias_norms)
-    return LexicalHits(ranking, matches, tuple(len(of_query) for of_query in terms))
+    return LexicalHits(ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order)), terms)
+
+
+def lexical_matches(
+    terms: Sequence[Sequence[QueryTerm]], texts: Mapping[int, str], alias_norms: Collection[str]
+) -> dict[int, LexicalMatch]:
+    """Return which query terms each record holds, by the same keys as ``texts``.
+
+    ``texts`` are the ``fields_text`` of records. Coverage is counted per query and the best kept:
+    the largest share of terms, then the most terms.
+    """
+    asked = [TermCoverage(of_query, alias_norms) for of_query in terms if of_query]
+    if not asked:
+        return {}
+    first, *others = asked
+    return {
+        seq: max(first.of(text), *(coverage.of(text) for coverage in others), key=_coverage_order)
+        if others
+        else first.of(text)
+        for seq, text in texts.items()
+    }
 
 
 def entity_search(
@@ -133,21 +153,6 @@ def entity_search(
     return EntityHits(ScoredList("entity", tuple((seq, 0.0) for seq in entity_of)), entity_of)
 
 
-def _coverage(
-    tx: Transaction,
-    terms: Sequence[Sequence[QueryTerm]],
-    seqs: Sequence[int],
-    alias_norms: Collection[str],
-) -> dict[int, LexicalMatch]:
-    matches: dict[int, LexicalMatch] = {}
-    asked = [of_query for of_query in terms if of_query]
-    for seq, texts in tx.lexical.fields(seqs).items() if seqs else ():
-        tokens = [tx.lexical.tokens(text) for text in texts if text]
-        best, *others = [term_coverage(of_query, tokens, alias_norms) for of_query in asked]
-        matches[seq] = max(best, *others, key=_coverage_order) if others else best
-    return matches
-
-
 def _coverage_order(match: LexicalMatch) -> tuple[float, int]:
     return len(match.terms) / match.total_terms, len(match.terms)
 
@@ -167,10 +172,11 @@ def _nearest(index: VectorIndex, vectors: Vectors | None, rows: Eligible, limit:
 
 def pairwise_cosines(index: VectorIndex, seqs: Sequence[int]) -> Cosines:
     """Return the cosine of every two records as (n, n) float32; NaN where one has no vector."""
-    vectors = [index.vector_for(seq) for seq in seqs]
-    found = [place for place, vector in enumerate(vectors) if vector is not None]
+    found, vectors = index.vectors_of(seqs)
+    between: Cosines = vectors @ vectors.T
+    if len(found) == len(seqs):
+        return between
     cosines = np.full((len(seqs), len(seqs)), np.nan, dtype=np.float32)
     if found:
-        matrix = np.stack([vector for vector in vectors if vector is not None])
-        cosines[np.ix_(found, found)] = matrix @ matrix.T
+        cosines[np.ix_(found, found)] = between
     return cosines

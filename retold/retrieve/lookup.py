@@ -238,7 +238,10 @@ def with_readable_links(
     replaced = [one.supersedes_id for one in given if one.supersedes_id is not None]
     earlier = repository.readable_records(replaced, scope_codes) if replaced else {}
     return [
-        replace(
+        record
+        if entities.issuperset(record.entity_ids)
+        and (record.supersedes_id is None or record.supersedes_id in earlier)
+        else replace(
             record,
             entity_ids=tuple(one for one in record.entity_ids if one in entities),
             supersedes_id=record.supersedes_id if record.supersedes_id in earlier else None,

@@ -36,6 +36,7 @@ from retold.retrieve.generators import (
     dense_search,
     entity_search,
     find_aliases,
+    lexical_matches,
     lexical_search,
     pairwise_cosines,
 )
@@ -211,7 +212,7 @@ class Retriever:
                 tx, queries, hints, readable.codes.values(), cfg.max_alias_tokens
             )
         with trace.stage("lexical"):
-            lexical = lexical_search(tx, queries, eligible, limit, aliases.norms)
+            lexical = lexical_search(tx, queries, eligible, limit)
         with trace.stage("entity"):
             usable = None if dense is None else vectors
             entity = entity_search(
@@ -220,11 +221,15 @@ class Retriever:
         with trace.stage("fuse"):
             found = (dense or ScoredList("dense"), lexical.ranking, entity.ranking)
             seqs = dict.fromkeys(seq for scored in found for seq, _ in scored.hits)
-            trace.rows = rows_offered(tx, trace.request, seqs)
+            trace.rows = rows_offered(tx, self._index, trace.request, seqs)
             trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
             lists = [without_absent(scored, trace.rows) for scored in found]
             fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
-            trace.pool = assemble_pool(fused, lists, trace.rows, lexical.matches, entity.entity_of)
+        with trace.stage("lexical"):
+            texts = self._index.texts_of(tx, [seq for seq, _ in lists[1].hits])
+            matches = lexical_matches(lexical.terms, texts, aliases.norms)
+        with trace.stage("fuse"):
+            trace.pool = assemble_pool(fused, lists, trace.rows, matches, entity.entity_of)
         ran = CHANNELS if dense is not None else CHANNELS[1:]
         trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts)
 
@@ -410,8 +415,7 @@ class Retriever:
 def _session_id(tx: Transaction, principal: Principal) -> str | None:
     if principal.session_id is None:
         return None
-    session = tx.sessions.latest(principal.agent_id, principal.user_id, principal.session_id)
-    return None if session is None else session.id
+    return tx.sessions.latest_id(principal.agent_id, principal.user_id, principal.session_id)
 
 
 def _described(error: Exception) -> str:

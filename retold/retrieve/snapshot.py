@@ -8,6 +8,7 @@ from datetime import datetime
 
 from retold.errors import StoreError
 from retold.index.columns import Eligible
+from retold.index.vector import VectorIndex
 from retold.models import ACTIVE_STATUSES, RecordStatus, Scope, SearchRequest
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
@@ -73,19 +74,18 @@ def believed_seqs(
 
 
 def rows_offered(
-    tx: Transaction, request: SearchRequest, seqs: Iterable[int]
+    tx: Transaction, index: VectorIndex, request: SearchRequest, seqs: Collection[int]
 ) -> dict[int, CandidateRow]:
     """Return what the snapshot says about rows found, without those it does not offer.
 
-    The index may be ahead of the snapshot, so status and expiry are looked at again.
+    A generator may be ahead of the snapshot, so status and expiry are looked at again.
     """
-    wanted = list(seqs)
-    if not wanted:
+    if not seqs:
         return {}
     history = wants_history(request)
     return {
         seq: row
-        for seq, row in CandidateRepository(tx).rows(wanted).items()
+        for seq, row in index.rows_of(tx, seqs).items()
         if may_be_shown(row.status, history=history)
     }
 

@@ -20,6 +20,7 @@ from retold.retrieve.words import (
 from retold.text import normalize_alias
 from retold.text.prepare import clean, is_alphabetic, run_grams, spell
 from retold.text.scripts import UNSPACED_RUN, clusters, script_of
+from retold.text.token_text import token_text
 
 MAX_TERMS: Final = 64
 """Terms of one query. FTS5 reads a whole posting list per term, so a pasted page would cost
@@ -61,6 +62,9 @@ class QueryTerm:
     is_unspaced: bool = False
     runs: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     alias_norm: str = field(default="", repr=False)
+
+
+_Needle = tuple[str, QueryTerm, tuple[str, ...], LexicalTerm]
 
 
 def query_terms(query: str, tokenize: Tokenize) -> tuple[QueryTerm, ...]:
@@ -218,47 +222,53 @@ def fts_match_expression(terms: Iterable[QueryTerm]) -> str | None:
     return " OR ".join(quoted) or None
 
 
-def term_coverage(
-    terms: Sequence[QueryTerm],
-    field_tokens: Sequence[Sequence[str]],
-    alias_norms: Collection[str] = (),
-) -> LexicalMatch:
-    """Return which terms of one query a record holds.
+class TermCoverage:
+    """Which terms of one query a record holds: made once per query, asked for every record.
 
-    ``field_tokens`` are the tokens of each indexed field's prepared text, in order; a term counts
-    when its tokens stand contiguously in one of them. ``alias_norms`` are the normalised aliases
-    that the query named: a term is flagged when it is one, or belongs to one whose words were all
-    found. ``total_terms`` counts the query's terms, found or not.
+    ``alias_norms`` are the normalised aliases that the query named: a term is flagged when it is
+    one, or belongs to one whose words were all found.
     """
-    record = "".join(map(_joined, field_tokens))
-    matched = [term for term in terms if _joined(term.tokens) in record]
-    found = {term.alias_norm for term in matched}
-    aliases: set[str] = set()
-    for alias in alias_norms:
-        words = _alias_words(alias)
-        if words <= found:
-            aliases |= words
-    return LexicalMatch(
-        terms=tuple(
-            LexicalTerm(
-                value=term.value,
-                is_identifier=term.is_identifier
-                or any(_joined(run) in record for run in term.runs),
-                is_entity_alias=term.alias_norm in aliases,
+
+    __slots__ = ("_aliases", "_needles", "_total")
+
+    def __init__(self, terms: Sequence[QueryTerm], alias_norms: Collection[str] = ()) -> None:
+        self._total = len(terms)
+        self._needles = [
+            (
+                token_text(term.tokens),
+                term,
+                tuple(map(token_text, term.runs)),
+                LexicalTerm(term.value, term.is_identifier, False),
             )
-            for term in matched
-        ),
-        total_terms=len(terms),
-    )
+            for term in terms
+        ]
+        self._aliases = [frozenset(_alias_words(alias)) for alias in alias_norms]
 
+    def of(self, record: str) -> LexicalMatch:
+        """Return the terms whose tokens stand contiguously in one field of the record.
 
-# Between tokens; a tokenizer never returns it because prepared text has none. Two fields meet in
-# two of them, so no term reaches from one into the next.
-_BETWEEN: Final = "\x00"
+        ``record`` is the ``fields_text`` of its indexed fields. ``total_terms`` counts the
+        query's terms, found or not.
+        """
+        found = [needle for needle in self._needles if needle[0] in record]
+        aliases = self._named(found) if self._aliases else frozenset[str]()
+        return LexicalMatch(
+            tuple(
+                plain
+                if not (runs or aliases)
+                else LexicalTerm(
+                    term.value,
+                    term.is_identifier or any(run in record for run in runs),
+                    term.alias_norm in aliases,
+                )
+                for _, term, runs, plain in found
+            ),
+            self._total,
+        )
 
-
-def _joined(tokens: Sequence[str]) -> str:
-    return _BETWEEN + _BETWEEN.join(tokens) + _BETWEEN
+    def _named(self, found: Iterable[_Needle]) -> frozenset[str]:
+        norms = {term.alias_norm for _, term, _, _ in found}
+        return frozenset().union(*(words for words in self._aliases if words <= norms))
 
 
 def _alias_words(alias: str) -> set[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
+
+import orjson
 
 from retold.models import (
     Candidate,
@@ -51,9 +52,9 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 LOGGED_STAGES: tuple[Stage, ...] = STAGES[:-1]
 """The row cannot hold the time of its own insert."""
 
-_encode: Callable[[Any], str] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
+
+def _encode(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    return orjson.dumps(value).decode()
 
 
 @dataclass(slots=True)

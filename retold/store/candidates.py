@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from retold.models import LinkRole, MemoryType, RecordStatus, SourceKind
+from retold.models import ACTIVE_STATUSES, LinkRole, MemoryType, RecordStatus, SourceKind
 from retold.store.codec import to_json, to_us
 from retold.store.queries import load_queries
 
@@ -40,6 +40,14 @@ class CandidateRow(NamedTuple):
     chars: int
     subject_entity_id: str | None
     session_id: str | None
+
+    def has_expired(self, now_us: int) -> bool:
+        """Return whether the row is active in the table and its expiry has come."""
+        return (
+            self.expires_us is not None
+            and self.expires_us <= now_us
+            and self.status in ACTIVE_STATUSES
+        )
 
 
 class Version(NamedTuple):

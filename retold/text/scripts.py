@@ -182,5 +182,7 @@ def dominant_script(text: str) -> Script:
 
     Japanese with more Han than Kana answers ``han``.
     """
+    if text.isascii():
+        return "latin" if any(map(str.isalpha, text)) else "common"
     counts = Counter(script for script in map(script_of, text) if script != "common")
     return counts.most_common(1)[0][0] if counts else "common"

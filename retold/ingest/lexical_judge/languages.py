@@ -27,6 +27,10 @@ def _english(source: str, target: str) -> dict[str, str]:
     return dict(zip(source.split(), target.split(), strict=True))
 
 
+_LONGEST_PRONOUN: Final = 4
+_I: Final = frozenset("je j ich yo io eu ik я".split())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """What support needs to know of one language; empty sets where a class has no words."""
@@ -48,6 +52,15 @@ class Grammar:
     past_endings: tuple[str, ...] = ()
     joining: str = "and"
     either: str = "or"
+    closed_class: frozenset[str] = field(init=False, repr=False)
+    sure: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Gather the words by which a language is told, and those that no name is mistaken for."""
+        known = self.function | self.principal | self.negators | self.others | self.past
+        nouns = frozenset(word for word in self.principal if len(word) > _LONGEST_PRONOUN)
+        object.__setattr__(self, "closed_class", known)
+        object.__setattr__(self, "sure", (_I & known) | nouns)
 
 
 ENGLISH: Final = Grammar(
@@ -360,22 +373,17 @@ GRAMMARS: Final = (
 )
 
 
-_LONGEST_PRONOUN: Final = 4
-_I: Final = frozenset("je j ich yo io eu ik я".split())
-
-
 def hits(words: Sequence[str], grammar: Grammar) -> int:
     """Return how many words, in their written case, are closed-class words of a language.
 
     Capitalised words count beside others only: Mia, Ella, Dan are names more often than pronouns.
     """
-    known = grammar.function | grammar.principal | grammar.negators | grammar.others | grammar.past
+    known = grammar.closed_class
     if grammar is ENGLISH:
         return sum(word.lower() in known for word in words)
     plain = sum(word in known for word in words)
     capital = sum(word.lower() in known and not word.islower() for word in words)
-    nouns = frozenset(word for word in grammar.principal if len(word) > _LONGEST_PRONOUN)
-    sure = plain or any(word.lower() in (_I & known) | nouns for word in words)
+    sure = plain or any(word.lower() in grammar.sure for word in words)
     return plain + capital if sure else 0
 
 

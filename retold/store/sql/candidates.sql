@@ -7,7 +7,7 @@ select
   r.scope_code, r.event_us, r.expires_us,
   length(r.content), subject_entity.id,
   (select s.id from record_evidence as e
-   join sessions as s on s.seq = e.session_seq
+   left join sessions as s on s.seq = e.session_seq
    where e.record_seq = r.seq
    order by e.seq
    limit 1)

@@ -18,6 +18,14 @@ where agent_id = :agent_id and user_id = :user_id and external_id = :external_id
 order by segment desc
 limit 1;
 
+-- name: latest_id
+-- The internal id of the newest segment of a conversation, as its host knows it.
+select id
+from sessions
+where agent_id = :agent_id and user_id = :user_id and external_id = :external_id
+order by segment desc
+limit 1;
+
 -- name: latest_of_conversation
 -- The newest segment of a conversation, by its internal id.
 select id, external_id, segment, conversation_id, agent_id, user_id, project_id,

@@ -24,5 +24,5 @@ def test_evolved_candidate_is_frozen_too() -> None:
 
 
 def test_evolve_refuses_an_unknown_field() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(TypeError):
         evolve(candidate(), rrf_score=1.0)

@@ -15,6 +15,7 @@ from retold.retrieve.generators import (
     dense_search,
     entity_search,
     find_aliases,
+    lexical_matches,
     lexical_search,
     pairwise_cosines,
 )
@@ -64,10 +65,11 @@ def test_lexical_search_counts_coverage_per_query_and_keeps_the_best(world: Worl
 
     with snapshot(world) as (tx, eligible, _):
         found = lexical_search(
-            tx, ["deploy.yml apollo a", "deploy unrelated words here"], eligible, 30, {"apollo"}
+            tx, ["deploy.yml apollo a", "deploy unrelated words here"], eligible, 30
         )
+        texts = world.index.texts_of(tx, [record.seq])
 
-    match = found.matches[record.seq]
+    match = lexical_matches(found.terms, texts, {"apollo"})[record.seq]
     assert (len(match.terms), match.total_terms) == (2, 2)
     assert [(t.value, t.is_identifier, t.is_entity_alias) for t in match.terms] == [
         ("deploy.yml", True, False),
@@ -85,7 +87,7 @@ def test_lexical_search_takes_the_best_rank_over_queries(world: World) -> None:
         found = lexical_search(tx, ["tea", "oat milk"], eligible, 2)
 
     assert [seq for seq, _ in found.ranking.hits] in ([tea.seq, milk.seq], [milk.seq, tea.seq])
-    assert both.seq not in found.matches
+    assert both.seq not in dict(found.ranking.hits)
 
 
 def test_lexical_search_sees_eligible_rows_only(world: World) -> None:

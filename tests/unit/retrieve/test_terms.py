@@ -12,12 +12,13 @@ from retold.retrieve.terms import (
     MAX_TERM_CHARS,
     MAX_TERMS,
     QueryTerm,
+    TermCoverage,
     alias_ngrams,
     fts_match_expression,
     query_terms,
-    term_coverage,
 )
 from retold.text import normalize_alias, prepare_fts
+from retold.text.token_text import fields_text
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
@@ -64,7 +65,7 @@ def _values(query: str) -> list[str]:
 
 def _coverage(query: str, *fields: str, aliases: tuple[str, ...] = ()):
     tokens = [TOKENIZE(prepare_fts(text)) for text in fields]
-    return term_coverage(query_terms(query, TOKENIZE), tokens, aliases)
+    return TermCoverage(query_terms(query, TOKENIZE), aliases).of(fields_text(tokens))
 
 
 # --- terms ------------------------------------------------------------------------------
