@@ -16,22 +16,23 @@ from retold.errors import (
     StoreUnavailable,
 )
 from retold.memory.messages import new_turns
+from retold.memory.subjects import Named, readable_entities, subjects
 from retold.models import (
     ACTIVE_STATUSES,
-    EntityKind,
-    EntityMention,
-    LinkRole,
+    Entity,
     MemoryType,
     Principal,
     Record,
     RecordStatus,
     SearchRequest,
     SourceKind,
+    TriggerMode,
     Turn,
     TurnRole,
     WriteRequest,
     WriteResult,
 )
+from retold.policy import prompt
 from retold.policy.grants import readable_scopes
 from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
@@ -115,8 +116,8 @@ class MemorySession:
         evidence: str | None = None,
         type: MemoryType = "semantic",  # the name the design gives it
         attribute: str | None = None,
-        about: str | EntityMention | None = None,
-        mentions: Sequence[str | EntityMention] = (),
+        about: Named | None = None,
+        mentions: Sequence[Named] = (),
         replaces: bool | None = None,
         event_at: datetime | None = None,
         valid_until: datetime | None = None,
@@ -130,13 +131,14 @@ class MemorySession:
         role follows ``source_kind``; None takes the content itself when a user turn contains it.
         ``attribute`` names one current value, such as home_city: anything that can change needs
         one, since claims without it are filed by their wording and rephrased ones do not meet.
-        ``about`` names the subject when it is not the user. ``replaces`` False keeps what the
-        attribute holds and adds beside it.
+        ``about`` is the subject when it is not the user, and ``mentions`` what else the claim
+        names: each a name, the id of an entity that this session may read, or an Entity or
+        EntityMention. ``replaces`` False keeps what the attribute holds and adds beside it.
 
         Raises UnsupportedEvidenceError, with nothing stored, when the quote does not support the
-        claim, unless ``allow_inference`` stores it as an unconfirmed inference; InvalidInput,
-        EntityAmbiguous and WriteContended as their messages say. This method trusts its caller:
-        never expose it to a model as a tool.
+        claim, unless ``allow_inference`` stores it as an unconfirmed inference; NotFound for an
+        entity id; InvalidInput, EntityAmbiguous and WriteContended as their messages say. This
+        method trusts its caller: never expose it to a model as a tool.
         """
         self._require_writable()
         request = WriteRequest(
@@ -145,7 +147,7 @@ class MemorySession:
             attribute=attribute,
             source_kind=source_kind,
             evidence=evidence if evidence is not None else self._own_words(content, source_kind),
-            mentions=_mentions(about, mentions),
+            mentions=subjects(self._runtime.store, self.principal, about, mentions),
             event_at=event_at,
             valid_until=valid_until,
             tags=() if tags is None else require_list(tags, "tags"),
@@ -197,6 +199,16 @@ class MemorySession:
         """Return the ambient profile; empty until records can become ambient."""
         self._require_open()
         return Profile()
+
+    def policy_text(self, mode: TriggerMode | None = None) -> str:
+        """Return the text that tells a model when to use this memory, for its system prompt.
+
+        None takes ``retrieval.trigger.mode``. The text is the same for every user and session.
+        """
+        self._require_open()
+        return prompt.policy_text(
+            self._runtime.config.retrieval.trigger.mode if mode is None else mode
+        )
 
     def get(self, ids: str | Sequence[str]) -> Lookup:
         """Return full records by id, with conflicts and lineage; unknown and foreign ids alike."""
@@ -256,37 +268,82 @@ class MemorySession:
         evidence: str | None = None,
         source_kind: SourceKind = "user_statement",
     ) -> RecordView | WriteResult:
-        """Confirm, supersede or expire an active record.
+        """Confirm, supersede or expire an active record: the three verbs under one name.
 
-        supersede needs ``content`` and answers with a WriteResult; the others return the record.
+        supersede needs ``content`` and answers as ``replace``; the others return the record.
         Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history.
         """
         self._require_writable()
-        revision = self._runtime.revision
         if action == "supersede":
             if content is None:
                 raise InvalidInput("supersede needs content")
-            result = revision.supersede(
-                self.principal,
-                record_id,
-                content=content,
-                reason=reason,
-                source_kind=source_kind,
-                quote=evidence,
-                may_add_turn=True,
+            return self.replace(
+                record_id, content, reason=reason, evidence=evidence, source_kind=source_kind
             )
-            return self._activated(result)
         if content is not None:
             raise InvalidInput(f"content goes with supersede only, not with {action}")
         if action == "confirm":
-            record = revision.confirm(
+            return self.confirm(record_id, reason=reason, evidence=evidence)
+        if action == "expire":
+            return self.expire(record_id, reason=reason)
+        raise InvalidInput(f"unknown action {action!r}; choose confirm, supersede or expire")
+
+    def confirm(self, record_id: str, *, reason: str, evidence: str | None = None) -> RecordView:
+        """Confirm a provisional record, which then no longer expires by itself.
+
+        ``evidence`` None confirms on the application's own word. Raises NotFound for a missing,
+        unreadable or unwritable id, InvalidInput for a record that is not provisional.
+        """
+        self._require_writable()
+        return self._view(
+            self._runtime.revision.confirm(
                 self.principal, record_id, reason=reason, quote=evidence, trusted=True
             )
-        elif action == "expire":
-            record = revision.expire(self.principal, record_id, reason=reason)
-        else:
-            raise InvalidInput(f"unknown action {action!r}; choose confirm, supersede or expire")
-        return self._view(record)
+        )
+
+    def replace(
+        self,
+        record_id: str,
+        content: str,
+        *,
+        reason: str,
+        evidence: str | None = None,
+        source_kind: SourceKind = "user_statement",
+    ) -> WriteResult:
+        """Replace an active record by a new claim, which inherits attribute, tags and entities.
+
+        Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history and
+        for a claim without authority over the record.
+        """
+        self._require_writable()
+        result = self._runtime.revision.supersede(
+            self.principal,
+            record_id,
+            content=content,
+            reason=reason,
+            source_kind=source_kind,
+            quote=evidence,
+            may_add_turn=True,
+        )
+        return self._activated(result)
+
+    def expire(self, record_id: str, *, reason: str) -> RecordView:
+        """Take an active record out of retrieval; its history stays.
+
+        Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history.
+        """
+        self._require_writable()
+        return self._view(self._runtime.revision.expire(self.principal, record_id, reason=reason))
+
+    def entities(self, name: str | None = None, *, limit: int = 100) -> tuple[Entity, ...]:
+        """Return people, projects and things of the readable scopes, oldest first.
+
+        ``name`` keeps those that go by exactly this name, None all. Their ids are what ``merge``
+        and ``remember(about=...)`` take. Raises InvalidInput for a limit outside 1 to 1000.
+        """
+        self._require_open()
+        with self._runtime.store.read() as tx:
+            return readable_entities(tx, self.principal, name, limit)
 
     def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
         """Merge two entities of one scope and kind; return the ids of the touched records."""
@@ -363,18 +420,3 @@ class MemorySession:
                 f"{self._runtime.store.path} was opened read-only; open it without read_only=True "
                 "to write"
             )
-
-
-def _mentions(
-    about: str | EntityMention | None, mentions: Sequence[str | EntityMention]
-) -> tuple[EntityMention, ...]:
-    """Return the entities of a claim, the subject first; the argument decides the role."""
-    named = [] if about is None else [_mention(about, "person", "about")]
-    listed = require_list(mentions, "mentions")
-    return (*named, *(_mention(mention, "other", "mentions") for mention in listed))
-
-
-def _mention(named: str | EntityMention, kind: EntityKind, role: LinkRole) -> EntityMention:
-    if isinstance(named, EntityMention):
-        return replace(named, role=role)
-    return EntityMention(kind, named, role)
