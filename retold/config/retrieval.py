@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from pydantic import model_validator
 
 from retold.config.base import Block, SourceKinds, Text, key
-from retold.models import GateFamily, SourceKind, Trigger
+from retold.models import GateFamily, SourceKind, Trigger, TriggerMode
 
 
 class RerankerConfig(Block):
@@ -64,8 +64,10 @@ class RewriteConfig(Block):
 class TriggerConfig(Block):
     """Who calls the search."""
 
-    mode: Literal["tool_only", "auto", "hybrid"] = key(
-        "tool_only", "The model through its tool, the host once per user turn, or both.", waits=True
+    mode: TriggerMode = key(
+        "tool_only",
+        "The model through its tool, the host once per user turn, or both; decides what the policy "
+        "text says.",
     )
     auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1, waits=True)
     auto_min_query_chars: int = key(

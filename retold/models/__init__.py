@@ -26,6 +26,7 @@ from retold.models.record import (
     SourceKind,
 )
 from retold.models.search import (
+    TRIGGER_MODES,
     Candidate,
     Channel,
     Explanation,
@@ -40,6 +41,7 @@ from retold.models.search import (
     SearchResponse,
     SearchResult,
     Trigger,
+    TriggerMode,
 )
 from retold.models.session import (
     EVIDENCE_ORIGINS,
@@ -62,6 +64,7 @@ __all__ = [
     "RECORD_STATUSES",
     "SCOPE_KINDS",
     "SOURCE_KINDS",
+    "TRIGGER_MODES",
     "TURN_ROLES",
     "Candidate",
     "Channel",
@@ -101,6 +104,7 @@ __all__ = [
     "Session",
     "SourceKind",
     "Trigger",
+    "TriggerMode",
     "Turn",
     "TurnOrigin",
     "TurnRole",
