@@ -3,7 +3,8 @@ import re
 import pytest
 import yaml
 
-from tests import docs_support
+from tests import cli_documentation, docs_support
+from tests.cli_documentation import LabRunner
 from tests.docs_support import Block, Runner
 
 # Examples that need a key or a model hub: page, then the first line of the block.
@@ -39,7 +40,7 @@ def test_page_tags_every_fence(file):
 @pytest.mark.parametrize("file", PAGES)
 def test_page_examples_print_what_the_page_says(file, tmp_path):
     blocks = BLOCKS[file]
-    with Runner(tmp_path) as runner:
+    with (LabRunner if file in cli_documentation.PAGES else Runner)(tmp_path) as runner:
         for block, following in zip(blocks, (*blocks[1:], None), strict=False):
             if block.runs and block.language == "python":
                 expected = following.text if following and following.is_output else ""

@@ -21,7 +21,7 @@ from retold.cli.exits import (
     is_lost_output,
     one_line,
 )
-from retold.cli.options import GlobalOptions, global_options
+from retold.cli.options import GlobalOptions, Sources, global_options
 
 COMMANDS: Final = {
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
@@ -66,8 +66,11 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; nothing it can meet becomes a traceback."""
+def run(arguments: Sequence[str] | None = None, sources: Sources | None = None) -> int:
+    """Run one command line and return its exit code; nothing it can meet becomes a traceback.
+
+    ``sources`` None takes the wall clock and random ids.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -76,7 +79,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             args=None if arguments is None else list(arguments),
             prog_name="retold",
             standalone_mode=False,
-            obj=GlobalOptions(),
+            obj=GlobalOptions(sources or Sources()),
         )
         if sys.stdout is not None:  # it is None when the caller closed it
             sys.stdout.flush()
