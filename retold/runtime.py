@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
@@ -24,6 +24,7 @@ from retold.queue import NoQueue
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
+from retold.tools.shown import ShownIds
 from retold.util import Clock, IdSource, new_id, system_clock
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class MemoryRuntime:
     content_policy: ContentPolicy | None
     clock: Clock
     id_source: IdSource
+    shown: ShownIds = field(default_factory=ShownIds)
 
     def close(self) -> None:
         """Write what waits and close the store."""

@@ -142,6 +142,7 @@ class Revision:
         reason: str,
         source_kind: SourceKind = "user_statement",
         quote: str | None = None,
+        evidence_turn: int | None = None,
         event_at: datetime | None = None,
         may_add_turn: bool = False,
         actor: str | None = None,
@@ -149,8 +150,9 @@ class Revision:
         """Replace an active record by a new claim under the same key.
 
         The quote is checked as for any write, and the new claim needs authority over the old one.
-        It inherits attribute, tags, links and their roles. Raises NotFound or InvalidInput, which
-        names both source kinds when authority is lacking.
+        It inherits attribute, tags, links and their roles. ``evidence_turn`` is a hint where the
+        quote stands. Raises NotFound or InvalidInput, which names both source kinds when authority
+        is lacking.
         """
         reason = admitted_reason(reason, self._content_policy)
         with self._denials.noted(principal), self._store.read() as tx:
@@ -164,6 +166,7 @@ class Revision:
             scope=old.scope,
             source_kind=source_kind,
             evidence=quote,
+            evidence_turn=evidence_turn,
             mentions=mentions,
             event_at=event_at,
             tags=old.tags,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 from retold.errors import (
     InvalidInput,
@@ -24,6 +24,7 @@ from retold.models import (
     Principal,
     Record,
     RecordStatus,
+    Scope,
     SearchRequest,
     SourceKind,
     TriggerMode,
@@ -39,6 +40,9 @@ from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
 from retold.text import locate_quote, require_list
+from retold.tools.handlers import ToolHandlers, ToolParts
+from retold.tools.session_tools import SessionTools
+from retold.tools.targets import WriteTargets
 
 RevisionAction = Literal["confirm", "supersede", "expire"]
 
@@ -187,7 +191,9 @@ class MemorySession:
             known_at=known_at,
             as_of=as_of,
         )
-        return SearchPage.of(self._runtime.retriever.search(self.principal, request))
+        page = SearchPage.of(self._runtime.retriever.search(self.principal, request))
+        self._runtime.shown.note(self.principal, (item.record.id for item in page))
+        return page
 
     def context(self, query: str, *, k: int | None = None) -> str:
         """Return prompt-ready text: the profile, then what a search finds; may be empty."""
@@ -372,9 +378,28 @@ class MemorySession:
             self._finished = ExtractionHandle(session.id)
         return self._finished
 
-    def tools(self) -> NoReturn:
-        """Say that the model's tools come with a later release."""
-        raise NotYetAvailable.named("tools()")
+    def tools(self, *, write_targets: Mapping[str, Scope] | None = None) -> SessionTools:
+        """Return the tools that a model may call in this conversation.
+
+        ``write_targets`` None offers ``personal``, the place where claims of this user go by
+        default, and ``current_project`` when the session has a project that the agent may write. A
+        map of the application's own names says exactly where a model may write; a target without a
+        grant is not offered. Raises InvalidInput for a target that is no Scope.
+        """
+        self._require_open()
+        runtime = self._runtime
+        parts = ToolParts(
+            config=runtime.config,
+            store=runtime.store,
+            ingestor=runtime.ingestor,
+            revision=runtime.revision,
+            retriever=runtime.retriever,
+            activator=runtime.activator,
+            shown=runtime.shown,
+            new_id=runtime.id_source,
+        )
+        targets = WriteTargets(self.principal, write_targets)
+        return SessionTools(ToolHandlers(parts, self.principal, targets, self._require_open))
 
     def _own_words(self, content: str, source_kind: SourceKind) -> str | None:
         """Return the content as its own evidence when a user turn holds it word for word."""
