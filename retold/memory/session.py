@@ -40,7 +40,8 @@ from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
 from retold.text import locate_quote, require_list
-from retold.tools.handlers import ToolHandlers, ToolParts
+from retold.tools.caller import Caller, ToolParts
+from retold.tools.handlers import ToolHandlers
 from retold.tools.session_tools import SessionTools
 from retold.tools.targets import WriteTargets
 
@@ -398,8 +399,8 @@ class MemorySession:
             shown=runtime.shown,
             new_id=runtime.id_source,
         )
-        targets = WriteTargets(self.principal, write_targets)
-        return SessionTools(ToolHandlers(parts, self.principal, targets, self._require_open))
+        caller = Caller(parts, self.principal, WriteTargets(self.principal, write_targets))
+        return SessionTools(ToolHandlers(caller, self._require_open))
 
     def _own_words(self, content: str, source_kind: SourceKind) -> str | None:
         """Return the content as its own evidence when a user turn holds it word for word."""

@@ -13,10 +13,13 @@ from retold.errors import RequestError, RetoldError
 from retold.models import Record, Scope, SearchResponse
 from retold.retrieve.lookup import RecordView
 
-INTERNAL: Final = "internal_error"
-UNKNOWN_TOOL: Final = "unknown_tool"
-
 RECORD_FIELDS: Final = tuple(one.name for one in dataclasses.fields(RecordView))
+
+
+class UnknownTool(RequestError):
+    """There is no such tool here."""
+
+    code = "unknown_tool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,11 @@ def plain(value: object) -> JSON:
     return well_formed(str(value))
 
 
+def plain_object(values: Mapping[str, object]) -> dict[str, JSON]:
+    """Return an object whose values are made plain."""
+    return {key: plain(value) for key, value in values.items()}
+
+
 def record_data(record: Record | RecordView) -> dict[str, JSON]:
     """Return what a caller may see of a record as JSON values."""
     return {name: plain(getattr(record, name)) for name in RECORD_FIELDS if hasattr(record, name)}
@@ -93,12 +101,18 @@ def search_data(response: SearchResponse) -> dict[str, JSON]:
 
 
 def error_data(error: RetoldError) -> dict[str, JSON]:
-    """Return an error as JSON values.
+    """Return an error as JSON values: code, message and details.
 
     A request's own mistakes are told in full. Of everything else a model learns the kind only:
     messages about files and models are the operator's.
     """
     if not isinstance(error, RequestError):
-        return {"error": {"code": error.code, "message": type(error)().message}}
-    details = {key: plain(value) for key, value in error.details.items() if value is not None}
-    return {"error": {"code": error.code, "message": plain(error.message), **details}}
+        return {"code": error.code, "message": type(error)().message}
+    details = {key: value for key, value in error.details.items() if value is not None}
+    return plain_object({"code": error.code, "message": error.message, **details})
+
+
+def failure_data() -> dict[str, JSON]:
+    """Return the error of a call that broke for reasons that are nobody's request."""
+    message = "the memory failed; go on without it and tell the user"
+    return {"code": "internal_error", "message": message}
