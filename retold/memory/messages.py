@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from retold.errors import InvalidInput
-from retold.ingest.session import NewTurn
+from retold.ingest.turns import NewTurn
 
 SILENT_ROLES: Final = ("system", "developer")
 """Instructions of an application: nobody's words."""
