@@ -199,9 +199,7 @@ class QueueConfig(Block):
     directory: Text | None = key(
         None, "Folder of the queue files; null is beside the store.", waits=True
     )
-    enqueue_timeout_ms: int = key(
-        500, "Longest delay an announcement may cause.", "ms", ge=1
-    )
+    enqueue_timeout_ms: int = key(500, "Longest delay an announcement may cause.", "ms", ge=1)
     max_pending: int = key(
         1000, "The sweep announces nothing above this.", "jobs", ge=1, waits=True
     )
