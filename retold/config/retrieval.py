@@ -14,9 +14,7 @@ class RerankerConfig(Block):
     """The optional cross-encoder pass after duplicate collapse."""
 
     enabled: bool = key(False, "Reorder the surviving candidates with a cross-encoder.")
-    model: Text = key(
-        "BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.", waits=True
-    )
+    model: Text = key("BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.")
     candidates: int = key(30, "Most records sent to the cross-encoder.", "records", ge=1)
     floor: float | None = key(
         None,
@@ -32,7 +30,7 @@ class RerankerConfig(Block):
         ge=1,
         waits=True,
     )
-    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1, waits=True)
+    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1)
     mode: Literal["rrf_cross_encoder", "cross_encoder_only"] = key(
         "rrf_cross_encoder",
         "Score what passed the floors, or replace the floors by the cross-encoder's own.",
