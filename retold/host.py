@@ -70,24 +70,11 @@ class MemoryHost:
         ``scope`` may be written ``kind:id``, such as ``project:apollo``. Raises InvalidInput for a
         private agent-user scope, whose ids hold a slash, and for a grant of nothing.
         """
-        scope = _scope_of(scope)
-        _check_grantable(agent_id, scope)
-        if not (read or write):
-            raise InvalidInput("grant read, write or both; use revoke to take a grant away")
-        with self._store.write() as tx:
-            tx.grants.set(agent_id, scope, can_read=read, can_write=write)
-            self._changed(tx, agent_id, scope, read=read, write=write)
-        return Grant(agent_id, scope, read, write)
+        return set_grant(self._store, self._actor, agent_id, scope, read=read, write=write)
 
     def revoke(self, agent_id: str, scope: Scope | str) -> bool:
         """Take a grant away; return whether there was one."""
-        scope = _scope_of(scope)
-        require_id(agent_id, "agent_id", allow_slash=False)
-        with self._store.write() as tx:
-            existed = tx.grants.delete(agent_id, scope)
-            if existed:
-                self._changed(tx, agent_id, scope, read=False, write=False)
-        return existed
+        return take_grant(self._store, self._actor, agent_id, scope)
 
     def grants(self) -> tuple[Grant, ...]:
         """Return every grant, by agent and scope."""
@@ -227,21 +214,47 @@ class MemoryHost:
             changed = tx.entities.add_alias(entity.id, alias) or changed
         return changed
 
-    def _changed(
-        self, tx: Transaction, agent_id: str, scope: Scope, *, read: bool, write: bool
-    ) -> None:
-        rights: Mapping[str, object] = {
-            "agent_id": agent_id,
-            "scope": str(scope),
-            "read": read,
-            "write": write,
-        }
-        tx.events.append(
-            "grant.changed",
-            self._actor,
-            user_id=scope.id if scope.kind == "user" else None,
-            payload=rights,
-        )
+
+def set_grant(
+    store: Store, actor: str, agent_id: str, scope: Scope | str, *, read: bool, write: bool
+) -> Grant:
+    """Store a grant as ``MemoryHost.grant`` does; no model is needed for it."""
+    scope = _scope_of(scope)
+    _check_grantable(agent_id, scope)
+    if not (read or write):
+        raise InvalidInput("grant read, write or both; use revoke to take a grant away")
+    grant = Grant(agent_id, scope, read, write)
+    with store.write() as tx:
+        tx.grants.set(agent_id, scope, can_read=read, can_write=write)
+        _append_change(tx, actor, grant)
+    return grant
+
+
+def take_grant(store: Store, actor: str, agent_id: str, scope: Scope | str) -> bool:
+    """Take a grant away as ``MemoryHost.revoke`` does; return whether there was one."""
+    scope = _scope_of(scope)
+    require_id(agent_id, "agent_id", allow_slash=False)
+    with store.write() as tx:
+        existed = tx.grants.delete(agent_id, scope)
+        if existed:
+            _append_change(tx, actor, Grant(agent_id, scope, can_read=False, can_write=False))
+    return existed
+
+
+def _append_change(tx: Transaction, actor: str, grant: Grant) -> None:
+    scope = grant.scope
+    rights: Mapping[str, object] = {
+        "agent_id": grant.agent_id,
+        "scope": str(scope),
+        "read": grant.can_read,
+        "write": grant.can_write,
+    }
+    tx.events.append(
+        "grant.changed",
+        actor,
+        user_id=scope.id if scope.kind == "user" else None,
+        payload=rights,
+    )
 
 
 def _principal_of(scope: Scope) -> Principal:

@@ -384,9 +384,9 @@ def _checked_ids(record_ids: Sequence[str]) -> tuple[str, ...]:
 def _require_known(names: Collection[str] | None, choices: Sequence[str], what: str) -> None:
     if names is None:
         return
-    if not isinstance(names, Collection) or isinstance(names, str) or not names:
+    try:
+        known = not isinstance(names, str) and names and all(name in choices for name in names)
+    except TypeError:  # something that holds no names at all, such as a number
         known = False
-    else:
-        known = all(name in choices for name in names)
     if not known:
         raise InvalidInput(f"`{what}` must name some of {', '.join(choices)}.", field=what)
