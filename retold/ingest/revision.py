@@ -35,6 +35,7 @@ from retold.policy.lifecycle import confirmed
 from retold.protocols import ContentPolicy, EquivalenceJudge
 from retold.store import Store, Transaction
 from retold.store.candidates import CandidateRepository
+from retold.text import require_id
 
 Change = Literal["confirm", "expire", "forget"]
 
@@ -250,6 +251,7 @@ class Revision:
 
         The scope is part of the look-up, so all three run the same statements.
         """
+        require_id(record_id, "record_id", allow_slash=True)
         codes = _codes_of(tx, principal)
         found = CandidateRepository(tx).readable_records([record_id], codes)
         if record_id not in found:
@@ -258,6 +260,7 @@ class Revision:
 
     def _require_entity(self, tx: Transaction, principal: Principal, entity_id: str) -> None:
         """Raise one NotFound for missing, unreadable and unwritable entities."""
+        require_id(entity_id, "entity_id", allow_slash=True)
         found = CandidateRepository(tx).readable_entities([entity_id], _codes_of(tx, principal))
         if entity_id not in found:
             raise NotFound(f"no entity {entity_id!r}")

@@ -182,7 +182,7 @@ class MemorySession:
         """
         self._require_open()
         request = SearchRequest(
-            queries=(query,) if isinstance(query, str) else tuple(query),
+            queries=(query,) if isinstance(query, str) else query,  # type: ignore[arg-type]  # likewise
             k=self._runtime.config.retrieval.default_k if k is None else k,
             types=None if types is None else types,  # type: ignore[arg-type]  # checked there
             entities=None if entities is None else entities,  # type: ignore[arg-type]  # likewise
@@ -220,7 +220,7 @@ class MemorySession:
     def get(self, ids: str | Sequence[str]) -> Lookup:
         """Return full records by id, with conflicts and lineage; unknown and foreign ids alike."""
         self._require_open()
-        wanted = [ids] if isinstance(ids, str) else list(ids)
+        wanted = (ids,) if isinstance(ids, str) else require_list(ids, "ids")
         with self._runtime.store.read() as tx:
             return lookup.get(tx, self.principal, wanted)
 
@@ -246,7 +246,7 @@ class MemorySession:
         self._require_open()
         statuses: Collection[RecordStatus] = ACTIVE_STATUSES
         if status is not None:
-            statuses = (status,) if isinstance(status, str) else tuple(status)
+            statuses = (status,) if isinstance(status, str) else status
         with self._runtime.store.read() as tx:
             return lookup.list_page(
                 tx, self.principal, types=types, statuses=statuses, after=after, limit=limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import TypeVar
 
 from retold.errors import InvalidInput, NotFound
 from retold.models import (
@@ -37,6 +38,7 @@ class Operator:
 
 
 Reader = Principal | Operator
+Name = TypeVar("Name", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,16 +205,16 @@ def list_page(
     """
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
-    _require_known(types, MEMORY_TYPES, "types")
-    _require_known(statuses, RECORD_STATUSES, "statuses")
+    wanted_types = None if types is None else _known(types, MEMORY_TYPES, "types")
+    wanted = _known(statuses, RECORD_STATUSES, "status")
     gate = _Gate.open(tx, reader)
     after_seq = None
     if after is not None:
         after_seq = gate.seqs(_checked_ids([after])).get(after, 0)
     records = tx.records.list_page(
         gate.within(tx, scope),
-        types=None if types is None else tuple(types),
-        statuses=tuple(statuses),
+        types=wanted_types,
+        statuses=wanted,
         after_seq=after_seq,
         limit=limit + 1,
     )
@@ -233,11 +235,12 @@ def walk(
     Memory stays flat however many there are. ``scope`` as in ``list_page``. Raises InvalidInput
     for unknown types or statuses, naming the choices.
     """
-    _require_known(types, MEMORY_TYPES, "types")
-    _require_known(statuses, RECORD_STATUSES, "statuses")
     gate = _Gate.open(tx, reader)
     batches = InspectionRepository(tx).walk(
-        gate.within(tx, scope), types=types, statuses=statuses, batch=WALK_BATCH
+        gate.within(tx, scope),
+        types=None if types is None else _known(types, MEMORY_TYPES, "types"),
+        statuses=_known(statuses, RECORD_STATUSES, "status"),
+        batch=WALK_BATCH,
     )
     for seqs in batches:
         yield from _views(tx, gate, seqs)
@@ -381,12 +384,9 @@ def _checked_ids(record_ids: Sequence[str]) -> tuple[str, ...]:
     return ids
 
 
-def _require_known(names: Collection[str] | None, choices: Sequence[str], what: str) -> None:
-    if names is None:
-        return
-    try:
-        known = not isinstance(names, str) and names and all(name in choices for name in names)
-    except TypeError:  # something that holds no names at all, such as a number
-        known = False
-    if not known:
+def _known(names: Iterable[Name], choices: Sequence[Name], what: str) -> tuple[Name, ...]:
+    """Return the names. Raises InvalidInput for none, others, or what holds no names at all."""
+    given = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+    if not given or any(name not in choices for name in given):
         raise InvalidInput(f"`{what}` must name some of {', '.join(choices)}.", field=what)
+    return given
