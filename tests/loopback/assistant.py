@@ -9,14 +9,17 @@ import re
 
 from tests.loopback.conversation import Call, Exchange, Reply
 
+WHAT = r"(?P<what>[\w -]+?)(?= and | in | so |[.,;!]|$)"
 STATEMENTS = (
-    (r"I'm allergic to (?P<what>\w+)", "allergy", "The user is allergic to {what}"),
-    (
-        r"I (?:live in|moved to) (?P<what>\w+)",
-        "home_city",
-        "The user lives in {what}",
-    ),
-    (r"I prefer (?P<what>\w+)", "preference", "The user prefers {what}"),
+    (rf"I'm allergic to {WHAT}", "allergy", "The user is allergic to {what}"),
+    (rf"I (?:live in|moved to) {WHAT}", "home_city", "The user lives in {what}"),
+    (rf"I prefer {WHAT}", "preference", "The user prefers {what}"),
+)
+AS_TO_A_COLLEAGUE = (
+    (r"\bdo I\b", "does the user"),
+    (r"\bam I\b", "is the user"),
+    (r"\b(?:I|me)\b", "the user"),
+    (r"\bmy\b", "the user's"),
 )
 SHORT_ID = re.compile(r"\[(mem_[0-9a-f]+)\]")
 QUOTED = re.compile(r"^> (.+)$", re.MULTILINE)
@@ -42,7 +45,7 @@ def answer(seen: Exchange) -> Reply:
 
 def _first_step(seen: Exchange) -> Reply:
     if seen.user.rstrip().endswith("?") or seen.user.lower().startswith("forget"):
-        return _call("memory_search", queries=[seen.user])
+        return _call("memory_search", queries=[_query(seen.user)])
     calls = tuple(
         Call(
             "memory_write",
@@ -58,6 +61,13 @@ def _first_step(seen: Exchange) -> Reply:
         for found in re.finditer(pattern, seen.user)
     )
     return Reply(calls=calls) if calls else Reply("Hello! How can I help?")
+
+
+def _query(text: str) -> str:
+    """Return the question as somebody else would ask it."""
+    for pattern, words in AS_TO_A_COLLEAGUE:
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def _call(name: str, **arguments: object) -> Reply:
