@@ -111,7 +111,7 @@ def _merge(caller: Caller, given: MergeInput, frame_id: str) -> Answer:
     token = fence_token(frame_id)
     line = (
         f"merged {render.inline(source, token)} into {render.inline(target, token)}; "
-        f"{len(touched)} records moved"
+        f"{len(touched)} records of yours are about it or mention it now"
     )
     return render.result_text("memory_revise", token, [line]), answers.plain_object(
         {"outcome": "merged", "entity_id": source, "merge_into": target, "record_ids": touched}
