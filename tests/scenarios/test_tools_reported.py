@@ -193,7 +193,7 @@ def test_write_of_nothing_is_an_error_and_stores_nothing(world, tools, arguments
         ("המשתמש אוהב תה ירוק", "ירוק"),
         ("Пользователь любит чай", "чай"),
         ("Ο χρήστης πίνει τσάι", "τσάι"),
-        ("重跑gen-itgc后再部署", "gen-itgc"),
+        ("重跑gen-itgc后再部署", "部署"),
         ("Loves 🍵 matcha every day", "matcha"),
     ],
 )
