@@ -11,7 +11,7 @@ from tests.loopback.conversation import Call, Exchange, Reply
 
 WHAT = r"(?P<what>[\w -]+?)(?= and | in | so |[.,;!]|$)"
 STATEMENTS = (
-    (rf"I'm allergic to {WHAT}", "allergy", "The user is allergic to {what}"),
+    (rf"I(?:'m| am) allergic to {WHAT}", "allergy", "The user is allergic to {what}"),
     (rf"I (?:live in|moved to) {WHAT}", "home_city", "The user lives in {what}"),
     (rf"I prefer {WHAT}", "preference", "The user prefers {what}"),
 )
