@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Final
 
 from retold.errors import InvalidInput
-from retold.ingest.entities import provision_names
+from retold.ingest.entities import list_entities, provision_names
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.persistence import reindex_linked
+from retold.ingest.revision import Revision
 from retold.models import (
     Entity,
     EntityMention,
@@ -56,10 +57,13 @@ class HostItem:
 class MemoryHost:
     """The application's own door: never hand it to a model."""
 
-    def __init__(self, store: Store, ingestor: Ingestor, *, actor: str = "admin") -> None:
+    def __init__(
+        self, store: Store, ingestor: Ingestor, revision: Revision, *, actor: str = "admin"
+    ) -> None:
         """Take an open store; ``actor`` is the name its events carry."""
         self._store = store
         self._ingestor = ingestor
+        self._revision = revision
         self._actor = actor
 
     def grant(
@@ -115,6 +119,35 @@ class MemoryHost:
                 payload={"names": len(known), "reindexed": reindex_linked(tx, renamed)},
             )
             return tx.entities.require(entity.id)
+
+    def entities(
+        self, scope: Scope | str, name: str | None = None, *, limit: int = 100
+    ) -> tuple[Entity, ...]:
+        """Return people, projects and things of one scope, oldest first.
+
+        ``name`` keeps those that go by exactly this name, None all. Raises InvalidInput for a
+        limit outside 1 to 1000.
+        """
+        with self._store.read() as tx:
+            return list_entities(tx, [_scope_of(scope)], name, limit)
+
+    def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
+        """Merge two entities of one scope and kind; return the ids of the touched records.
+
+        Raises NotFound for an unknown id, InvalidInput for a circle, two kinds, two scopes or two
+        users.
+        """
+        with self._store.read() as tx:
+            scope = tx.entities.require(require_id(entity_id, "entity_id", allow_slash=True)).scope
+        touched = self._revision.merge(
+            _principal_of(scope),
+            entity_id,
+            require_id(merge_into, "merge_into", allow_slash=True),
+            reason=reason,
+            trusted=True,
+            actor=self._actor,
+        )
+        return tuple(touched)
 
     def write(
         self,

@@ -218,6 +218,7 @@ def _assemble(
     from retold.ingest.session import SessionHooks
 
     ingestor = Ingestor(store, index, embedder, judge, config, content_policy=given.content_policy)
+    revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
     return MemoryRuntime(
         config=config,
         store=store,
@@ -225,14 +226,12 @@ def _assemble(
         embedder=embedder,
         judge=judge,
         ingestor=ingestor,
-        revision=Revision(
-            store, index, ingestor, judge, config, content_policy=given.content_policy
-        ),
+        revision=revision,
         retriever=_retriever(config, store, index, embedder, given, own_reranker=own_reranker),
         hooks=SessionHooks(
             store, config, queue=given.queue or NoQueue(), content_policy=given.content_policy
         ),
-        host=MemoryHost(store, ingestor),
+        host=MemoryHost(store, ingestor, revision),
         activator=given.activator or NoActivator(),
         content_policy=given.content_policy,
         clock=given.clock,

@@ -15,8 +15,9 @@ from retold.errors import (
     SessionFinished,
     StoreUnavailable,
 )
+from retold.ingest.entities import list_entities
 from retold.memory.messages import new_turns
-from retold.memory.subjects import Named, readable_entities, subjects
+from retold.memory.subjects import Named, subjects
 from retold.models import (
     ACTIVE_STATUSES,
     Entity,
@@ -350,7 +351,7 @@ class MemorySession:
         """
         self._require_open()
         with self._runtime.store.read() as tx:
-            return readable_entities(tx, self.principal, name, limit)
+            return list_entities(tx, readable_scopes(tx, self.principal), name, limit)
 
     def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
         """Merge two entities of one scope and kind; return the ids of the touched records."""

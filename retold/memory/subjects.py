@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from retold.errors import InvalidInput, NotFound
+from retold.errors import NotFound
 from retold.models import Entity, EntityKind, EntityMention, LinkRole, Principal
 from retold.policy.grants import readable_scopes
 from retold.store import Store, Transaction
-from retold.text import normalize_alias, require_list, require_text
+from retold.text import normalize_alias, require_list
 
 Named = str | Entity | EntityMention
 """A name, the id of an entity, or the entity itself."""
-
-MAX_ENTITIES = 1000
-MAX_NAME_CHARS = 200
 
 
 def subjects(
@@ -36,24 +33,6 @@ def subjects(
         return tuple(given)
     with store.read() as tx:
         return tuple(_identified(tx, principal, one) for one in given)
-
-
-def readable_entities(
-    tx: Transaction, principal: Principal, name: str | None, limit: int
-) -> tuple[Entity, ...]:
-    """Return active entities of the scopes the principal may read, oldest first.
-
-    ``name`` None means all of them. Raises InvalidInput for a limit outside 1 to 1000.
-    """
-    if type(limit) is not int or not 1 <= limit <= MAX_ENTITIES:
-        raise InvalidInput(
-            f"`limit` must be a whole number from 1 to {MAX_ENTITIES}", field="limit"
-        )
-    codes = tuple(tx.scopes.codes(readable_scopes(tx, principal)).values())
-    if name is None:
-        return tuple(tx.entities.list_in_scopes(codes, limit))
-    alias = normalize_alias(require_text(name, "name", MAX_NAME_CHARS))
-    return tuple(tx.entities.by_alias([alias], codes).get(alias, ())[:limit])
 
 
 def _mention(named: Named, kind: EntityKind, role: LinkRole) -> EntityMention:

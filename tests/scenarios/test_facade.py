@@ -254,3 +254,39 @@ def test_user_whose_id_looks_like_an_entity_id_is_still_the_user(lab):
         (record,) = session.get(result.record_id)
         with lab.store.read() as tx:
             assert tx.entities.require(record.entity_ids[0]).principal_user_id == user_id
+
+
+# --- the host's door to entities ------------------------------------------------------
+
+
+def test_host_merges_two_entities_of_a_scope_that_no_agent_was_granted(lab):
+    host = lab.retold.host
+    for name in ("Priya", "Priya Rao"):
+        host.write("project:apollo", f"{name} signs releases", subject=name, attribute="duty")
+    kept, doubled = (host.entities("project:apollo", name)[0] for name in ("Priya", "Priya Rao"))
+    touched = host.merge(doubled.id, kept.id, reason="one person")
+
+    assert len(touched) == 2
+    assert [one.id for one in host.entities("project:apollo")] == [kept.id]
+    assert host.entities("project:apollo", "Priya Rao")[0].id == kept.id
+    with lab.store.read() as tx:
+        actors = tx.run("select actor from event_refs order by seq desc limit 1")
+        assert [row[0] for row in actors] == ["admin"]
+
+
+def test_hosts_entities_are_those_of_one_scope(lab):
+    host = lab.retold.host
+    host.write("project:apollo", "Priya signs releases", subject="Priya")
+
+    assert [one.canonical for one in host.entities("project:apollo")] == ["Priya"]
+    assert host.entities("project:gemini") == ()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_host_refuses_to_merge_an_unknown_entity(lab, known):
+    lab.retold.host.write("project:apollo", "Priya signs releases", subject="Priya")
+    (priya,) = lab.retold.host.entities("project:apollo")
+    pair = (priya.id, CountingIds.nth(9999)) if known else (CountingIds.nth(9999), priya.id)
+
+    with pytest.raises(NotFound, match="no entity"):
+        lab.retold.host.merge(*pair, reason="r")
