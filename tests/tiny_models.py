@@ -1,10 +1,11 @@
-"""Cross-encoders of a hundred kilobytes with the architectures of the real ones, made in a moment.
+"""Models of a hundred kilobytes with the architectures of the real ones, made in a moment.
 
-The body is random and stays so. The head is solved for, so that the model gives each of the pairs
-it is made with the answer that the test wants; on other pairs it says anything.
+The body is random and stays so. The head of a cross-encoder is solved for, so that it gives each of
+the pairs it is made with the answer that the test wants; on other pairs it says anything.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,41 @@ def reranker_model(
     wanted = np.log(values / (1 - values)).reshape(-1, 1)
     model = _seeded(BertForSequenceClassification, config)
     return _saved(folder, model, list(scores), wanted, longest)
+
+
+def embedder_model(
+    folder: Path,
+    texts: Sequence[str],
+    *,
+    prompts: Mapping[str, str] | None = None,
+    spoil: Callable[[object], object] | None = None,
+) -> Path:
+    """Save a sentence-transformers model of the BERT kind, 64 wide, that knows these words.
+
+    ``spoil`` changes the body before it is saved.
+    """
+    import torch
+    from transformers import BertConfig, BertModel
+
+    model = _seeded(BertModel, BertConfig(**_body(texts, 64)))
+    if spoil is not None:
+        with torch.no_grad():
+            spoil(model)
+    model.save_pretrained(folder)
+    _tokenizer(texts, 64).save_pretrained(folder)
+    modules = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    settings = {
+        "modules.json": [
+            {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for n, (path, kind) in enumerate(modules.items())
+        ],
+        "1_Pooling/config.json": {"word_embedding_dimension": 64, "pooling_mode_mean_tokens": True},
+        "config_sentence_transformers.json": {"prompts": prompts or {}},
+    }
+    for name, value in settings.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(value), encoding="utf-8")
+    return folder
 
 
 def _body(texts: Sequence[str], longest: int) -> dict[str, object]:

@@ -33,7 +33,7 @@ class Reading(NamedTuple):
 class CrossEncoderModel:
     """A cross-encoder from files on this machine, loaded on the first use, once for all threads.
 
-    Calls run one at a time, since a tokenizer must not be shared by two threads. A model that
+    Calls run one at a time: a tokenizer that two threads share may say it is borrowed. A model that
     fails raises ``error`` without any of the texts.
     """
 

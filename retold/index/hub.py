@@ -172,8 +172,18 @@ def declared_width(files: ModelFiles) -> int | None:
     width = files.settings().get("hidden_size")
     for module in _modules(files.folder):
         stated = _json_object(files.folder / str(module.get("path")) / "config.json")
-        width = stated.get("out_features", stated.get("word_embedding_dimension", width))
+        if "out_features" in stated:
+            width = stated["out_features"]
+        elif _joins_several(stated):
+            width = None
     return width if isinstance(width, int) else None
+
+
+def _joins_several(pooling: Mapping[str, Any]) -> bool:
+    """Return whether a module puts several vectors of each text side by side."""
+    modes = pooling.get("pooling_mode", ())
+    switched_on = [name for name in pooling if name.startswith("pooling_mode_") and pooling[name]]
+    return len(switched_on) > 1 or (isinstance(modes, list) and len(modes) > 1)
 
 
 def require_labels(files: ModelFiles, setting: str, wanted: str) -> dict[int, str]:

@@ -27,7 +27,7 @@ class SentenceTransformersEmbedder:
     The files must be on this machine already unless ``allow_download``; that is settled when the
     object is made, and loading never asks the hub. ``version`` is the configured tag with the first
     digits of the weights' hash. Queries and documents take the model's own prompts for them. Calls
-    run one at a time, since a tokenizer must not be shared by two threads. Texts beyond
+    run one at a time: a tokenizer that two threads share may say it is borrowed. Texts beyond
     ``max_chars`` are cut, and the model cuts at its own number of tokens.
 
     Raises RetoldSetupError for missing packages or files, ConfigError when the files state another

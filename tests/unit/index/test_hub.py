@@ -242,22 +242,33 @@ def test_download_of_what_is_no_name_says_so():
             {
                 "config.json": {"hidden_size": 384},
                 "modules.json": [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Normalize"}],
-                "1_Pooling/config.json": {"word_embedding_dimension": 384},
+                "1_Pooling/config.json": {"pooling_mode_mean_tokens": True},
             },
             384,
         ),
         (
             {
                 "config.json": {"hidden_size": 384},
+                "modules.json": [{"path": ""}, {"path": "1_Pooling"}],
+                "1_Pooling/config.json": {"pooling_mode": ["cls", "mean"]},
+            },
+            None,
+        ),
+        (
+            {
+                "config.json": {"hidden_size": 384},
                 "modules.json": [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}],
-                "1_Pooling/config.json": {"word_embedding_dimension": 384},
+                "1_Pooling/config.json": {
+                    "pooling_mode_cls_token": True,
+                    "pooling_mode_mean_tokens": True,
+                },
                 "2_Dense/config.json": {"in_features": 384, "out_features": 128},
             },
             128,
         ),
         ({"config.json": b"no json"}, None),
     ],
-    ids=["unknown", "transformer", "pooling", "dense", "broken"],
+    ids=["unknown", "transformer", "pooling", "two_modes", "dense", "broken"],
 )
 def test_declared_width_is_that_of_the_last_module_that_states_one(tmp_path, files, width):
     write(tmp_path, {"model.safetensors": WEIGHTS, **files})

