@@ -35,6 +35,7 @@ from retold.models import (
     WriteResult,
 )
 from retold.policy import prompt
+from retold.policy.activation import activation_of
 from retold.policy.grants import readable_scopes
 from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
@@ -421,8 +422,8 @@ class MemorySession:
         return content if said else None
 
     def _activated(self, result: WriteResult) -> WriteResult:
-        activation, reason = self._runtime.activator.activate_written(
-            self.principal, result.record_id, actor=self.principal.agent_id
+        activation, reason = activation_of(
+            self._runtime.activator, self.principal, result.record_id
         )
         return replace(result, activation=activation, activation_reason=reason)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from retold.errors import InvalidSubject, NotFound
 from retold.models import EntityMention, Record, WriteRequest, WriteResult
+from retold.policy.activation import activation_of
 from retold.retrieve.render import fence_token, short_ids
 from retold.tools import answers, parsing, render
 from retold.tools.caller import Answer, Caller, not_found
@@ -119,7 +120,7 @@ def _merge(caller: Caller, given: MergeInput, frame_id: str) -> Answer:
 
 
 def _written(caller: Caller, name: str, result: WriteResult, frame_id: str) -> Answer:
-    activation, reason = _activated(caller, result.record_id)
+    activation, reason = activation_of(caller.parts.activator, caller.principal, result.record_id)
     caller.note((result.record_id, *result.other_ids))
     token = fence_token(frame_id)
     text = render.result_text(name, token, render.write_lines(result, activation, token))
@@ -136,15 +137,6 @@ def _written(caller: Caller, name: str, result: WriteResult, frame_id: str) -> A
             "timings_ms": result.timings_ms,
         }
     )
-
-
-def _activated(caller: Caller, record_id: str) -> tuple[str, str | None]:
-    """Return the activation of a record that is stored already: nothing may undo the answer."""
-    who = caller.principal
-    try:
-        return caller.parts.activator.activate_written(who, record_id, actor=who.agent_id)
-    except Exception as failure:  # an activator promises not to raise; a broken one costs no write
-        return "conditional", f"policy_error:{type(failure).__name__}"
 
 
 def _changed(caller: Caller, name: str, record: Record, frame_id: str) -> Answer:

@@ -134,6 +134,28 @@ def test_verb_refuses_a_foreign_id_like_a_missing_one(lab, spelling):
     assert lab.session("bob").get(foreign).found[0].status == "provisional"
 
 
+class BrokenActivator:
+    """An activator that breaks its promise."""
+
+    def activate_written(self, principal, record_id, *, actor):
+        raise OSError("the policy's own store is gone")
+
+
+def test_write_stands_although_the_activator_raises():
+    """Without the guard the caller would take a stored claim for a refused one."""
+    with MemoryLab.open(activator=BrokenActivator()) as lab:
+        session = lab.session()
+        result = session.remember("Likes tea", evidence="I like tea.", attribute="drink")
+        changed = session.replace(
+            result.record_id, "Likes coffee", reason="r", evidence="I like coffee."
+        )
+
+        assert [one.content for one in session.list()] == ["Likes coffee"]
+        assert {(one.activation, one.activation_reason) for one in (result, changed)} == {
+            ("conditional", "policy_error:OSError")
+        }
+
+
 # --- entities -------------------------------------------------------------------------
 
 
