@@ -6,11 +6,12 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from tests.loopback import anthropic_rules, openai_rules, wire
+from tests.loopback import anthropic_rules, openai_rules, streams, wire
 from tests.loopback.conversation import Body, Exchange, Provider, Reply, exchange_of
 from tests.loopback.rules import Breach, first_breach
 
@@ -87,8 +88,6 @@ class LoopbackModel:
                 return 400, wire.refusal(provider, 400, f"the script failed: {error!r}")
 
     def _reply(self, exchange: Exchange) -> Reply:
-        if exchange.body.get("stream"):
-            raise NotImplementedError("this server does not stream")
         if self._model is not None:
             return self._model(exchange)
         assert self._steps is not None
@@ -154,7 +153,21 @@ class _Handler(BaseHTTPRequestHandler):
         elif not (self.headers.get("authorization") or self.headers.get("x-api-key")):
             self._send(401, wire.refusal(provider, 401, "no key was sent"))
         else:
-            self._send(*self.server.model.answer(provider, json.loads(raw)))
+            body = json.loads(raw)
+            status, response = self.server.model.answer(provider, body)
+            if status == HTTPStatus.OK and body.get("stream"):
+                self._stream(streams.events(provider, body, response))
+            else:
+                self._send(status, response)
+
+    def _stream(self, events: Iterable[streams.Event]) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for data in map(streams.encoded, events):
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+        self.wfile.write(b"0\r\n\r\n")
 
     def _send(self, status: int, payload: Any) -> None:
         data = json.dumps(payload, ensure_ascii=False).encode()

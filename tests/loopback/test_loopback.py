@@ -257,6 +257,28 @@ def test_both_clients_read_text_and_calls_and_send_the_results():
     assert results == [("look_up", "Oslo", True), ("look_up", "Oslo", None)]
 
 
+def test_both_clients_read_the_same_answers_as_streams():
+    call = Call("look_up", {"q": "where, naïvely, 住?", "kinds": ["a", "b"]})
+    with LoopbackModel([Reply("Let me look there.", (call, call))] * 2) as model:
+        claude, gpt = clients(model)
+        body = anthropic_body() | {"messages": anthropic_body()["messages"][:1]}
+        with claude.messages.stream(**body) as stream:
+            heard = list(stream.text_stream)
+            told = stream.get_final_message()
+        chat = openai_body() | {"messages": openai_body()["messages"][:2]}
+        with gpt.chat.completions.stream(**chat) as chunks:
+            said = chunks.get_final_completion().choices[0]
+        claude.close()
+        gpt.close()
+
+    assert "".join(heard) == told.content[0].text == "Let me look there."
+    assert [block.input for block in told.content[1:]] == [call.arguments] * 2
+    assert said.message.content == "Let me look there."
+    arguments = [json.loads(one.function.arguments) for one in said.message.tool_calls]
+    assert arguments == [call.arguments] * 2
+    assert (told.stop_reason, said.finish_reason) == ("tool_use", "tool_calls")
+
+
 def ask_wrongly(model):
     with model:
         claude, gpt = clients(model)
