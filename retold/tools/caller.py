@@ -15,7 +15,7 @@ from retold.protocols import RecordActivator
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.tools.inputs import MAX_K
-from retold.tools.shown import ShownIds, bare_id, is_short, the_one
+from retold.tools.shown import PREFIX, ShownIds, bare_id, is_short, the_one
 from retold.tools.targets import WriteTargets
 from retold.util import IdSource
 
@@ -74,6 +74,9 @@ class Caller:
 
 
 def not_found(given: Iterable[str]) -> NotFound:
-    """Return one refusal for missing, unreadable and unwritable ids, as the model wrote them."""
-    named = ", ".join(repr(one) for one in given)
+    """Return one refusal for missing, unreadable and unwritable ids.
+
+    They are named as the model wrote them, but without the prefix that marks what was shown.
+    """
+    named = ", ".join(repr(one.removeprefix(PREFIX)) for one in given)
     return NotFound(f"no record {named}; search again and use an id as it was shown")

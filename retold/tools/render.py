@@ -83,7 +83,8 @@ def get_text(
         lines += _record(view, ids, entities, token)
         lines += _related(view, related, ids, token)
     if missing:
-        lines.append(f"not found: {', '.join(inline(one, token) for one in missing)}")
+        named = ", ".join(inline(one.removeprefix(PREFIX), token) for one in missing)
+        lines.append(f"not found: {named}")
     lines.append(f"--- end of recalled memory {token} ---")
     return "\n".join(lines)
 
