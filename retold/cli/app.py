@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
+    "sessions": ("retold.cli.sessions", "Import transcripts, list conversations and show them."),
     "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
 }
 """The module that holds each command, and the line that the overview shows for it."""
