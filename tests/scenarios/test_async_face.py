@@ -319,11 +319,11 @@ def test_write_cancelled_before_its_turn_never_happens(lab):
         write = asyncio.create_task(tea(session))
         await asyncio.sleep(0)
         write.cancel()
-        held.released.set()
-        await first
         with pytest.raises(asyncio.CancelledError):
             await write
-        await session.policy_text()
+        held.released.set()
+        await first
+        await session.policy_text()  # the only worker has nothing else left to do
         return before
 
     assert asyncio.run(cancelled()) == lab.row_counts()
