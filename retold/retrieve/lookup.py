@@ -76,7 +76,7 @@ class RecordView(MemoryRecord):
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What ``get`` found: iterable and sized over ``found``.
+    """What ``get`` found: a sequence of ``found``.
 
     ``missing`` holds the other ids: absent and unreadable ones alike.
     """
@@ -90,10 +90,13 @@ class Lookup:
     def __len__(self) -> int:
         return len(self.found)
 
+    def __getitem__(self, place: int) -> RecordView:
+        return self.found[place]
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, newest first: iterable and sized over ``records``.
+    """One page, newest first: a sequence of ``records``.
 
     ``next_after`` is the id to continue after; None at the end.
     """
@@ -106,6 +109,9 @@ class Page:
 
     def __len__(self) -> int:
         return len(self.records)
+
+    def __getitem__(self, place: int) -> RecordView:
+        return self.records[place]
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,22 @@ def test_write_stands_although_the_activator_raises():
         }
 
 
+def test_answers_of_several_records_are_read_by_place(lab):
+    session = lab.session()
+    record_id = guessed(session)
+
+    answers = (
+        session.search("Likes tea").items[0].record,
+        session.get(record_id)[0],
+        session.list()[0],
+        session.history(record_id)[0],
+    )
+    assert {(one.id, one.content, one.status) for one in answers} == {
+        (record_id, "Likes tea", "provisional")
+    }
+    assert session.search("Likes tea")[0].record.id == record_id
+
+
 # --- entities -------------------------------------------------------------------------
 
 
