@@ -329,6 +329,32 @@ def test_write_cancelled_before_its_turn_never_happens(lab):
     assert asyncio.run(cancelled()) == lab.row_counts()
 
 
+def test_crowd_of_writes_of_which_half_are_cancelled_leaves_whole_records_only(lab):
+    async def crowd():
+        async with lab.retold.asession("ana", agent_id="helper") as session:
+
+            async def one(number):
+                said = f"My locker {number} opens with amber{number:03}."
+                await session.remember(said, evidence=said, attribute=f"locker_{number}")
+
+            tasks = [asyncio.create_task(one(number)) for number in range(40)]
+            await tasks[0]
+            for task in tasks[1::2]:
+                task.cancel()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+
+    ends = asyncio.run(crowd())
+    counts = lab.row_counts()
+    assert {type(end) for end in ends[0::2]} == {type(None)}
+    assert {type(end) for end in ends} <= {type(None), asyncio.CancelledError}
+    assert 20 <= counts["records"] <= 40
+    assert {counts[table] for table in ONE_ROW_EACH} == {counts["records"]}
+    assert len(lab.session().list(limit=1000)) == counts["records"]
+
+
+ONE_ROW_EACH = ("embeddings", "record_evidence", "record_entities", "session_turns")
+
+
 def test_error_of_a_cancelled_write_leaves_nothing_behind():
     """The store is closed under it: the write is refused as a whole."""
     held = Held()
