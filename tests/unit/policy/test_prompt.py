@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +119,16 @@ BROKEN = {
 def test_malformed_file_of_rules_is_refused(source):
     with pytest.raises(ValueError, match=r"first rule|malformed"):
         parse_rules(source)
+
+
+def test_page_shows_which_mode_states_which_rule():
+    page = (Path(__file__).parents[3] / "docs" / "policy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \|((?: (?:yes )?\|){3})", page, re.MULTILINE)
+    shown = {
+        (rule, mode)
+        for rule, cells in rows
+        for mode, cell in zip(TRIGGER_MODES, cells.split("|"), strict=False)
+        if cell.strip()
+    }
+
+    assert shown == {(rule, mode) for mode in TRIGGER_MODES for rule in policy_rules(mode)}
