@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import anthropic
 import openai
@@ -12,6 +17,7 @@ import pytest
 from tests.loopback import Call, LoopbackModel, Reply, anthropic_rules, openai_rules
 from tests.loopback.rules import first_breach
 
+ROOT = Path(__file__).parents[2]
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -215,6 +221,24 @@ def test_every_rule_has_a_source_and_a_request_that_breaks_it(provider):
     assert all(rule.says and rule.source.place for rule in RULES[provider])
 
 
+SOURCES = {
+    rule.source.place: rule.source
+    for rules in RULES.values()
+    for rule in rules
+    if rule.source.kind == "sdk"
+}
+
+
+@pytest.mark.parametrize("place", SOURCES)
+def test_source_in_a_client_is_still_there(place):
+    file, _, names = place.partition(": ")
+    package = anthropic if file.startswith("anthropic/") else openai
+    text = Path(package.__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
+
+    missing = [name for name in re.findall(r"\w+", names) if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
+
+
 def clients(model):
     return (
         anthropic.Anthropic(base_url=model.url, api_key="k", max_retries=0),
@@ -337,3 +361,26 @@ def test_request_without_a_key_is_refused():
         with pytest.raises(openai.AuthenticationError):
             client.post("/chat/completions", cast_to=object, options=unsigned)
         client.close()
+
+
+def test_pretend_model_serves_a_terminal_until_interrupted():
+    command = [sys.executable, "-m", "tests.loopback"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        lines = [server.stdout.readline() for _ in range(4)]
+        variables = dict(line.removeprefix("export ").strip().split("=", 1) for line in lines)
+        client = anthropic.Anthropic(
+            base_url=variables["ANTHROPIC_BASE_URL"], api_key=variables["ANTHROPIC_API_KEY"]
+        )
+        body = anthropic_body() | {"messages": [{"role": "user", "content": "Hello."}]}
+        answer = client.messages.create(**body).content[0].text
+        client.close()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=60) == 0
+
+    assert answer == "Hello! How can I help?"
+    assert set(variables) == {
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    }
