@@ -108,10 +108,11 @@ class MemorySession:
         """Add chat messages of the form ``{"role": ..., "content": ..., "name"?: ...}``, in order.
 
         ``external_key``, or else ``id``, is the message's own key: a message that is delivered
-        again is recorded once. ``content`` is text, or a list of parts whose text is kept. System
-        and developer messages are skipped, which are nobody's words, and so are messages without
-        text, such as calls of a tool. All are looked at before the first is stored: InvalidInput
-        leaves nothing behind.
+        again is recorded once. ``content`` is text, or a list of parts whose text is kept. Results
+        of tools that stand inside a message become turns of the tool, before the message's own
+        text; the call in the same list names the tool. System and developer messages are skipped,
+        which are nobody's words, and so are messages without text, such as calls of a tool. All
+        are looked at before the first is stored: InvalidInput leaves nothing behind.
         """
         self._require_writable()
         return self._runtime.hooks.on_turns(self.principal, new_turns(messages))
