@@ -3,6 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from retold import Overrides, Retold
+from retold.config import profile_config
+from retold.index.embedder import embedder_from_config
+
 
 @pytest.fixture
 def torch_threads():
@@ -27,3 +31,17 @@ def empty_hub_cache(tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+
+
+@pytest.fixture(scope="session")
+def packaged_embedder():
+    """Return the embedder of the offline profile, loaded once for all."""
+    return embedder_from_config(profile_config("offline").embedding)
+
+
+@pytest.fixture
+def retold(tmp_path, packaged_embedder):
+    """Return an opened store of the offline profile."""
+    overrides = Overrides(embedder=packaged_embedder)
+    with Retold.open(tmp_path / "memory.sqlite", profile="offline", overrides=overrides) as opened:
+        yield opened

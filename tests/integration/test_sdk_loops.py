@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from retold import Retold, policy_text
+from retold import policy_text
 from tests.integration.sdk_loops import PROVIDERS, loop_over
 from tests.loopback import Call, LoopbackModel, Reply
 
@@ -15,12 +15,6 @@ NOBODYS_ID = "01900000-0000-7000-8000-00000000abcd"
 DONE = Reply("Done.")
 
 pytestmark = pytest.mark.parametrize("provider", PROVIDERS)
-
-
-@pytest.fixture
-def retold(tmp_path):
-    with Retold.open(tmp_path / "memory.sqlite", profile="offline") as opened:
-        yield opened
 
 
 def call(name, **arguments):

@@ -10,19 +10,13 @@ import anthropic
 import openai
 import pytest
 
-from retold import Retold, policy_text
+from retold import policy_text
 from tests.integration.sdk_loops import PROVIDERS, loop_over
 from tests.loopback import LoopbackModel, assistant
 
 SAID = "I live in Lisbon, near the river."
 ASKED = "Where do I live?"
 KNOWN = "From what you told me: The user lives in Lisbon."
-
-
-@pytest.fixture
-def retold(tmp_path):
-    with Retold.open(tmp_path / "memory.sqlite", profile="offline") as opened:
-        yield opened
 
 
 # --- streams --------------------------------------------------------------------------
