@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from retold.store.sessions import SegmentOverview
 
 
-@click.group()
+@click.group(invoke_without_command=True)
 @global_options
-def sessions() -> None:
+@click.pass_context
+def sessions(context: click.Context) -> None:
     """Take transcripts in, list conversations and show what was said."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-@sessions.command("import")
+@sessions.command("import", short_help="Take the conversations of a file in as history.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--format",

@@ -40,6 +40,18 @@ def names(document):
     return [(one["user_id"], one["external_id"], one["segment"]) for one in document["sessions"]]
 
 
+def test_sessions_alone_says_what_there_is(filled):
+    finished = sessions(filled)
+
+    assert (finished.code, finished.err) == (0, "")
+    assert [line.split()[0] for line in finished.out.splitlines()[-3:]] == [
+        "import",
+        "list",
+        "show",
+    ]
+    assert "..." not in finished.out.partition("Commands:")[2]
+
+
 # --- list -----------------------------------------------------------------------------
 
 
