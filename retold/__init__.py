@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         MemoryHost as MemoryHost,
     )
     from retold.memory import (
+        AsyncMemorySession as AsyncMemorySession,
         MemorySession as MemorySession,
         Retold as Retold,
     )
@@ -61,8 +62,12 @@ if TYPE_CHECKING:
         Entity as Entity,
         EntityMention as EntityMention,
         Explanation as Explanation,
+        GeneratorHit as GeneratorHit,
         Grant as Grant,
         HostSource as HostSource,
+        LexicalMatch as LexicalMatch,
+        LexicalTerm as LexicalTerm,
+        MemoryRecord as MemoryRecord,
         Principal as Principal,
         Record as Record,
         RewriteResult as RewriteResult,
@@ -75,6 +80,10 @@ if TYPE_CHECKING:
     )
     from retold.operations.status import (
         StoreStatus as StoreStatus,
+    )
+    from retold.policy.prompt import (
+        POLICY_VERSION as POLICY_VERSION,
+        policy_text as policy_text,
     )
     from retold.protocols import (
         ContentPolicy as ContentPolicy,
@@ -99,6 +108,13 @@ if TYPE_CHECKING:
     )
     from retold.runtime import (
         Overrides as Overrides,
+    )
+    from retold.tools.answers import (
+        ToolResult as ToolResult,
+    )
+    from retold.tools.session_tools import (
+        SessionTools as SessionTools,
+        Tool as Tool,
     )
     # isort: on
 
@@ -144,6 +160,7 @@ _PUBLIC = {
         "MemoryHost",
     ),
     "retold.memory": (
+        "AsyncMemorySession",
         "MemorySession",
         "Retold",
     ),
@@ -151,8 +168,12 @@ _PUBLIC = {
         "Entity",
         "EntityMention",
         "Explanation",
+        "GeneratorHit",
         "Grant",
         "HostSource",
+        "LexicalMatch",
+        "LexicalTerm",
+        "MemoryRecord",
         "Principal",
         "Record",
         "RewriteResult",
@@ -164,6 +185,10 @@ _PUBLIC = {
         "WriteResult",
     ),
     "retold.operations.status": ("StoreStatus",),
+    "retold.policy.prompt": (
+        "POLICY_VERSION",
+        "policy_text",
+    ),
     "retold.protocols": (
         "ContentPolicy",
         "Embedder",
@@ -186,6 +211,11 @@ _PUBLIC = {
         "RecordView",
     ),
     "retold.runtime": ("Overrides",),
+    "retold.tools.answers": ("ToolResult",),
+    "retold.tools.session_tools": (
+        "SessionTools",
+        "Tool",
+    ),
 }
 """What a user finds here, by the module it lives in."""
 

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Final
 
 from retold.errors import InvalidInput
-from retold.ingest.entities import provision_names
+from retold.ingest.entities import list_entities, provision_names
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.persistence import reindex_linked
+from retold.ingest.revision import Revision
 from retold.models import (
     Entity,
     EntityMention,
@@ -56,10 +57,13 @@ class HostItem:
 class MemoryHost:
     """The application's own door: never hand it to a model."""
 
-    def __init__(self, store: Store, ingestor: Ingestor, *, actor: str = "admin") -> None:
+    def __init__(
+        self, store: Store, ingestor: Ingestor, revision: Revision, *, actor: str = "admin"
+    ) -> None:
         """Take an open store; ``actor`` is the name its events carry."""
         self._store = store
         self._ingestor = ingestor
+        self._revision = revision
         self._actor = actor
 
     def grant(
@@ -70,24 +74,11 @@ class MemoryHost:
         ``scope`` may be written ``kind:id``, such as ``project:apollo``. Raises InvalidInput for a
         private agent-user scope, whose ids hold a slash, and for a grant of nothing.
         """
-        scope = _scope_of(scope)
-        _check_grantable(agent_id, scope)
-        if not (read or write):
-            raise InvalidInput("grant read, write or both; use revoke to take a grant away")
-        with self._store.write() as tx:
-            tx.grants.set(agent_id, scope, can_read=read, can_write=write)
-            self._changed(tx, agent_id, scope, read=read, write=write)
-        return Grant(agent_id, scope, read, write)
+        return set_grant(self._store, self._actor, agent_id, scope, read=read, write=write)
 
     def revoke(self, agent_id: str, scope: Scope | str) -> bool:
         """Take a grant away; return whether there was one."""
-        scope = _scope_of(scope)
-        require_id(agent_id, "agent_id", allow_slash=False)
-        with self._store.write() as tx:
-            existed = tx.grants.delete(agent_id, scope)
-            if existed:
-                self._changed(tx, agent_id, scope, read=False, write=False)
-        return existed
+        return take_grant(self._store, self._actor, agent_id, scope)
 
     def grants(self) -> tuple[Grant, ...]:
         """Return every grant, by agent and scope."""
@@ -128,6 +119,35 @@ class MemoryHost:
                 payload={"names": len(known), "reindexed": reindex_linked(tx, renamed)},
             )
             return tx.entities.require(entity.id)
+
+    def entities(
+        self, scope: Scope | str, name: str | None = None, *, limit: int = 100
+    ) -> tuple[Entity, ...]:
+        """Return people, projects and things of one scope, oldest first.
+
+        ``name`` keeps those that go by exactly this name, None all. Raises InvalidInput for a
+        limit outside 1 to 1000.
+        """
+        with self._store.read() as tx:
+            return list_entities(tx, [_scope_of(scope)], name, limit)
+
+    def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
+        """Merge two entities of one scope and kind; return the ids of the touched records.
+
+        Raises NotFound for an unknown id, InvalidInput for a circle, two kinds, two scopes or two
+        users.
+        """
+        with self._store.read() as tx:
+            scope = tx.entities.require(require_id(entity_id, "entity_id", allow_slash=True)).scope
+        touched = self._revision.merge(
+            _principal_of(scope),
+            entity_id,
+            require_id(merge_into, "merge_into", allow_slash=True),
+            reason=reason,
+            trusted=True,
+            actor=self._actor,
+        )
+        return tuple(touched)
 
     def write(
         self,
@@ -227,21 +247,47 @@ class MemoryHost:
             changed = tx.entities.add_alias(entity.id, alias) or changed
         return changed
 
-    def _changed(
-        self, tx: Transaction, agent_id: str, scope: Scope, *, read: bool, write: bool
-    ) -> None:
-        rights: Mapping[str, object] = {
-            "agent_id": agent_id,
-            "scope": str(scope),
-            "read": read,
-            "write": write,
-        }
-        tx.events.append(
-            "grant.changed",
-            self._actor,
-            user_id=scope.id if scope.kind == "user" else None,
-            payload=rights,
-        )
+
+def set_grant(
+    store: Store, actor: str, agent_id: str, scope: Scope | str, *, read: bool, write: bool
+) -> Grant:
+    """Store a grant as ``MemoryHost.grant`` does; no model is needed for it."""
+    scope = _scope_of(scope)
+    _check_grantable(agent_id, scope)
+    if not (read or write):
+        raise InvalidInput("grant read, write or both; use revoke to take a grant away")
+    grant = Grant(agent_id, scope, read, write)
+    with store.write() as tx:
+        tx.grants.set(agent_id, scope, can_read=read, can_write=write)
+        _append_change(tx, actor, grant)
+    return grant
+
+
+def take_grant(store: Store, actor: str, agent_id: str, scope: Scope | str) -> bool:
+    """Take a grant away as ``MemoryHost.revoke`` does; return whether there was one."""
+    scope = _scope_of(scope)
+    require_id(agent_id, "agent_id", allow_slash=False)
+    with store.write() as tx:
+        existed = tx.grants.delete(agent_id, scope)
+        if existed:
+            _append_change(tx, actor, Grant(agent_id, scope, can_read=False, can_write=False))
+    return existed
+
+
+def _append_change(tx: Transaction, actor: str, grant: Grant) -> None:
+    scope = grant.scope
+    rights: Mapping[str, object] = {
+        "agent_id": grant.agent_id,
+        "scope": str(scope),
+        "read": grant.can_read,
+        "write": grant.can_write,
+    }
+    tx.events.append(
+        "grant.changed",
+        actor,
+        user_id=scope.id if scope.kind == "user" else None,
+        payload=rights,
+    )
 
 
 def _principal_of(scope: Scope) -> Principal:

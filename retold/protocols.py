@@ -75,7 +75,7 @@ class EquivalenceJudge(Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Score documents against one query."""
+    """Score documents against one query. Deterministic; safe across threads."""
 
     @property
     def name(self) -> str:
@@ -83,7 +83,10 @@ class Reranker(Protocol):
         ...
 
     def score(self, query: str, docs: Sequence[str]) -> Sequence[float]:
-        """Return one score in [0, 1] per document, in order; higher is better."""
+        """Return one score in [0, 1] per document, in order; higher is better.
+
+        A score comes from its pair alone, whatever else is scored beside it.
+        """
         ...
 
 
@@ -98,7 +101,10 @@ class QueryRewriter(Protocol):
 
 @runtime_checkable
 class JobQueue(Protocol):
-    """Ring the doorbell of the background workers; the store holds the to-do list."""
+    """Ring the doorbell of the background workers; the store holds the to-do list.
+
+    Safe across threads. The same session may be announced again.
+    """
 
     def request_extraction(self, session_id: str) -> None:
         """Announce that a session waits for extraction. Never raises and never blocks long."""
@@ -107,7 +113,10 @@ class JobQueue(Protocol):
 
 @runtime_checkable
 class RecordActivator(Protocol):
-    """Decide whether a written record may become ambient. Never raises."""
+    """Decide whether a written record may become ambient. Never raises.
+
+    A record that is absent, or that the principal may not read, stays conditional.
+    """
 
     def activate_written(
         self, principal: Principal, record_id: str, *, actor: str
@@ -118,8 +127,15 @@ class RecordActivator(Protocol):
 
 @runtime_checkable
 class ContentPolicy(Protocol):
-    """Redact or refuse text before it is stored, logged or queued anywhere."""
+    """Redact or refuse text before it is stored, logged or queued anywhere.
+
+    Deterministic; safe across threads. A text that it returned passes unchanged the next time,
+    and ``turn`` and ``write`` keep the same of one text: a claim quotes a turn.
+    """
 
     def apply(self, text: str, *, where: Literal["turn", "write", "query"]) -> str:
-        """Return the text to keep. Raises InvalidInput, naming only a class, to refuse it."""
+        """Return the text to keep, which is not blank.
+
+        Raises InvalidInput, naming a class of content and nothing of the text, to refuse it.
+        """
         ...

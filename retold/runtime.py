@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
-from retold.errors import EmbeddingProfileMismatch, NotYetAvailable, RetoldSetupError
+from retold.errors import EmbeddingProfileMismatch, NotYetAvailable
 from retold.index.embedder import embedder_from_config
 from retold.index.vector import VectorIndex
 from retold.policy.activation import NoActivator
@@ -24,12 +24,14 @@ from retold.queue import NoQueue
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
+from retold.tools.shown import ShownIds
 from retold.util import Clock, IdSource, new_id, system_clock
 
 if TYPE_CHECKING:
     # What writes memories is imported where it is put together: a command that only searches
     # starts a fifth faster without it.
     from retold.host import MemoryHost
+    from retold.index.reranker import BgeReranker
     from retold.ingest.ingestor import Ingestor
     from retold.ingest.revision import Revision
     from retold.ingest.session import SessionHooks
@@ -55,11 +57,15 @@ class MemoryRuntime:
     content_policy: ContentPolicy | None
     clock: Clock
     id_source: IdSource
+    own_reranker: BgeReranker | None = None
+    shown: ShownIds = field(default_factory=ShownIds)
 
     def close(self) -> None:
-        """Write what waits and close the store."""
+        """Write what waits, end the reranker made here and close the store."""
         if not self.store.is_closed:
             self.retriever.close()
+            if self.own_reranker is not None:
+                self.own_reranker.close()
             self.store.close()
 
 
@@ -70,11 +76,14 @@ class SearchRuntime:
     config: RetoldConfig
     store: Store
     retriever: Retriever
+    own_reranker: BgeReranker | None = None
 
     def close(self) -> None:
-        """Write log rows that wait and close the store."""
+        """Write log rows that wait, end the reranker made here and close the store."""
         if not self.store.is_closed:
             self.retriever.close()
+            if self.own_reranker is not None:
+                self.own_reranker.close()
             self.store.close()
 
 
@@ -94,15 +103,34 @@ class Overrides:
 
 
 def judge_from_config(config: RetoldConfig) -> EquivalenceJudge:
-    """Return the configured judge. Raises RetoldSetupError for one this release cannot load."""
+    """Return the configured judge, not loaded yet.
+
+    Raises RetoldSetupError when a model, or what loads it, is not on this machine, ConfigError for
+    a model of another kind.
+    """
     if config.ingestion.equivalence.is_lexical:
         from retold.ingest.lexical_judge import LexicalJudge
 
         return LexicalJudge()
-    raise RetoldSetupError(
-        f"the judge {config.ingestion.equivalence.model!r} needs a model that this release does "
-        'not load yet; set ingestion.equivalence.model: lexical or open with profile="offline"'
+    from retold.index.device import Placement
+    from retold.ingest.equivalence import NLICrossEncoderJudge
+
+    return NLICrossEncoderJudge(
+        config.ingestion.equivalence.model,
+        entail_floor=config.ingestion.equivalence.entail_floor,
+        contradict_floor=config.ingestion.equivalence.contradict_floor,
+        placement=Placement(config.embedding.device, config.embedding.threads),
+        allow_download=config.embedding.allow_download,
     )
+
+
+def _own_reranker(config: RetoldConfig, given: Overrides) -> BgeReranker | None:
+    """Return the configured reranker; None when one was given or reranking is switched off."""
+    if given.reranker is not None or not config.reranker.enabled:
+        return None
+    from retold.index.reranker import reranker_from_config
+
+    return reranker_from_config(config)
 
 
 def build_runtime(
@@ -128,6 +156,7 @@ def build_runtime(
     _refuse_what_waits(config, given)
     embedder = given.embedder or embedder_from_config(config.embedding)
     judge = given.judge or judge_from_config(config)
+    reranker = _own_reranker(config, given)
     store = Store.open(
         path or config.store.path,
         busy_timeout_seconds=config.store.busy_timeout_seconds,
@@ -141,7 +170,9 @@ def build_runtime(
     )
     identity = _settled_identity(store, embedder, profile, on_embedding_mismatch)
     index = VectorIndex(identity)
-    return _assemble(config, store, index, given, embedder=embedder, judge=judge)
+    return _assemble(
+        config, store, index, given, embedder=embedder, judge=judge, own_reranker=reranker
+    )
 
 
 def build_search_runtime(
@@ -156,6 +187,7 @@ def build_search_runtime(
     given = overrides or Overrides()
     _refuse_what_waits(config, given)
     embedder = given.embedder or embedder_from_config(config.embedding)
+    reranker = _own_reranker(config, given)
     store = Store.open(
         path,
         busy_timeout_seconds=config.store.busy_timeout_seconds,
@@ -166,7 +198,8 @@ def build_search_runtime(
     )
     identity = _settled_identity(store, embedder, None, on_embedding_mismatch)
     index = VectorIndex(identity)
-    return SearchRuntime(config, store, _retriever(config, store, index, embedder, given))
+    retriever = _retriever(config, store, index, embedder, given, own_reranker=reranker)
+    return SearchRuntime(config, store, retriever, reranker)
 
 
 def _assemble(
@@ -177,6 +210,7 @@ def _assemble(
     *,
     embedder: Embedder,
     judge: EquivalenceJudge,
+    own_reranker: BgeReranker | None,
 ) -> MemoryRuntime:
     from retold.host import MemoryHost
     from retold.ingest.ingestor import Ingestor
@@ -184,6 +218,7 @@ def _assemble(
     from retold.ingest.session import SessionHooks
 
     ingestor = Ingestor(store, index, embedder, judge, config, content_policy=given.content_policy)
+    revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
     return MemoryRuntime(
         config=config,
         store=store,
@@ -191,23 +226,28 @@ def _assemble(
         embedder=embedder,
         judge=judge,
         ingestor=ingestor,
-        revision=Revision(
-            store, index, ingestor, judge, config, content_policy=given.content_policy
-        ),
-        retriever=_retriever(config, store, index, embedder, given),
+        revision=revision,
+        retriever=_retriever(config, store, index, embedder, given, own_reranker=own_reranker),
         hooks=SessionHooks(
             store, config, queue=given.queue or NoQueue(), content_policy=given.content_policy
         ),
-        host=MemoryHost(store, ingestor),
+        host=MemoryHost(store, ingestor, revision),
         activator=given.activator or NoActivator(),
         content_policy=given.content_policy,
         clock=given.clock,
         id_source=given.id_source,
+        own_reranker=own_reranker,
     )
 
 
 def _retriever(
-    config: RetoldConfig, store: Store, index: VectorIndex, embedder: Embedder, given: Overrides
+    config: RetoldConfig,
+    store: Store,
+    index: VectorIndex,
+    embedder: Embedder,
+    given: Overrides,
+    *,
+    own_reranker: BgeReranker | None,
 ) -> Retriever:
     return Retriever(
         store,
@@ -215,7 +255,7 @@ def _retriever(
         embedder,
         config,
         rewriter=given.rewriter,
-        reranker=given.reranker,
+        reranker=given.reranker or own_reranker,
         content_policy=given.content_policy,
         clock=given.clock,
         id_source=given.id_source,
@@ -265,11 +305,6 @@ def _refuse_what_waits(config: RetoldConfig, given: Overrides) -> None:
         raise NotYetAvailable(
             "retrieval.rewrite.enabled needs the hosted rewriter of a later release; "
             "switch it off or pass a QueryRewriter"
-        )
-    if config.reranker.enabled and given.reranker is None:
-        raise NotYetAvailable(
-            "reranker.enabled needs the cross-encoder of a later release; "
-            "switch it off or pass a Reranker"
         )
     if config.queue.backend == "huey" and given.queue is None:
         raise NotYetAvailable(

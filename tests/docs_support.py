@@ -12,6 +12,8 @@ Every fence is tagged with a language.
 - Both kinds run in file order in one empty directory for each file, without a network.
 - In an expected output ``...`` stands for any characters within a line; alone on a line, for any
   number of lines.
+- ``file=NAME.py`` after ``python`` saves the block in that directory instead of running it; later
+  examples import it or run it.
 - ``norun`` after ``python`` or ``console`` marks what needs a key or a model hub.
   ``test_documentation.py`` lists these blocks and checks the options in them against ``--help``.
 - ``bash``, ``json``, ``sql``, ``text``, ``toml`` and ``yaml`` blocks are shown and never run.
@@ -34,6 +36,7 @@ RUN = ("python", "console")
 SHOWN = ("bash", "json", "sql", "text", "toml", "yaml")
 SECONDS = 120
 
+FILE_TAG = re.compile(r"file=(?P<name>\w+\.py)")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`]*)$")
 
 
@@ -59,7 +62,13 @@ class Block:
     @property
     def runs(self) -> bool:
         """Tell whether this block is an executed example."""
-        return self.language in RUN and "norun" not in self.tags
+        return self.language in RUN and "norun" not in self.tags and self.saved_as is None
+
+    @property
+    def saved_as(self) -> str | None:
+        """Return the name of the file that this block is; None for every other block."""
+        match = FILE_TAG.fullmatch(self.tags[1]) if len(self.tags) > 1 else None
+        return match["name"] if match else None
 
     @property
     def is_output(self) -> bool:
@@ -107,6 +116,8 @@ def tag_problem(block: Block, previous: Block | None) -> str | None:
     if block.language not in (*RUN, *SHOWN):
         return f"{block.place}: tag this fence with one of {', '.join((*RUN, *SHOWN))}"
     allowed = {"python": "norun", "console": "norun", "text": "output"}.get(block.language)
+    if block.language == "python" and len(rest) == 1 and block.saved_as:
+        return None
     if rest and rest != (allowed,):
         return f"{block.place}: unknown tag {' '.join(rest)!r} after {block.language!r}"
     if block.is_output and (previous is None or previous.language != "python"):
@@ -193,6 +204,11 @@ class Runner:
         reply = json.loads(answer)
         assert reply["error"] is None, f"{block.place} raised\n{reply['error']}"
         return str(reply["printed"])
+
+    def save(self, block: Block) -> None:
+        """Write a block into the directory under the name that its tag gives it."""
+        assert block.saved_as is not None
+        (self.directory / block.saved_as).write_text(block.text + "\n", encoding="utf-8")
 
     def command(self, line: str) -> str:
         """Run one command line and return all it printed, with ``[exit N]`` when it failed."""

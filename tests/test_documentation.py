@@ -3,8 +3,10 @@ import re
 import pytest
 import yaml
 
-from tests import docs_support
+from tests import cli_documentation, docs_support
+from tests.cli_documentation import LabRunner
 from tests.docs_support import Block, Runner
+from tests.loopback import LoopbackModel, assistant
 
 # Examples that need a key or a model hub: page, then the first line of the block.
 NORUN: set[tuple[str, str]] = set()
@@ -36,12 +38,24 @@ def test_page_tags_every_fence(file):
     assert [problem for problem in problems if problem] == []
 
 
+@pytest.fixture
+def provider(monkeypatch):
+    """Send the clients of both providers to a pretend model on this machine."""
+    with LoopbackModel(assistant.answer) as model:
+        for name, value in model.environment.items():
+            monkeypatch.setenv(name, value)
+        yield model
+
+
+@pytest.mark.usefixtures("provider")
 @pytest.mark.parametrize("file", PAGES)
 def test_page_examples_print_what_the_page_says(file, tmp_path):
     blocks = BLOCKS[file]
-    with Runner(tmp_path) as runner:
+    with (LabRunner if file in cli_documentation.PAGES else Runner)(tmp_path) as runner:
         for block, following in zip(blocks, (*blocks[1:], None), strict=False):
-            if block.runs and block.language == "python":
+            if block.saved_as:
+                runner.save(block)
+            elif block.runs and block.language == "python":
                 expected = following.text if following and following.is_output else ""
                 compare(block, expected, runner.python(block))
             elif block.runs:
@@ -218,6 +232,8 @@ def test_blocks_of_refuses_a_fence_that_never_closes():
         pytest.param(("ruby",), None, "tag this fence", id="unknown language"),
         pytest.param(("python", "skip"), None, "unknown tag", id="unknown option"),
         pytest.param(("bash", "norun"), None, "unknown tag", id="norun where nothing runs"),
+        pytest.param(("python", "file=../a.py"), None, "unknown tag", id="file elsewhere"),
+        pytest.param(("console", "file=a.py"), None, "unknown tag", id="file of no program"),
         pytest.param(("text", "output"), block("", "bash"), "follows", id="output of nothing"),
     ],
 )
@@ -230,6 +246,15 @@ def test_runner_shares_names_and_the_directory_between_blocks(tmp_path):
         assert runner.python(block("word = 'kept'", "python")) == ""
         assert runner.python(block("open('f', 'w').write(word); print(word)", "python")) == "kept\n"
         assert runner.command("cat f; echo err >&2; exit 3") == "kepterr\n[exit 3]\n"
+
+
+def test_runner_saves_a_block_for_the_ones_after_it(tmp_path):
+    saved = block("word = 'kept'", "python", "file=words.py")
+    with Runner(tmp_path) as runner:
+        runner.save(saved)
+        assert not saved.runs
+        assert docs_support.tag_problem(saved, None) is None
+        assert runner.python(block("import words; print(words.word)", "python")) == "kept\n"
 
 
 def test_runner_fails_on_an_example_that_raises(tmp_path):

@@ -21,12 +21,13 @@ from retold.cli.exits import (
     is_lost_output,
     one_line,
 )
-from retold.cli.options import GlobalOptions, global_options
+from retold.cli.options import GlobalOptions, Sources, global_options
 
 COMMANDS: Final = {
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
+    "sessions": ("retold.cli.sessions", "Import transcripts, list conversations and show them."),
     "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
 }
 """The module that holds each command, and the line that the overview shows for it."""
@@ -66,8 +67,11 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; nothing it can meet becomes a traceback."""
+def run(arguments: Sequence[str] | None = None, sources: Sources | None = None) -> int:
+    """Run one command line and return its exit code; nothing it can meet becomes a traceback.
+
+    ``sources`` None takes the wall clock and random ids.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -76,7 +80,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             args=None if arguments is None else list(arguments),
             prog_name="retold",
             standalone_mode=False,
-            obj=GlobalOptions(),
+            obj=GlobalOptions(sources or Sources()),
         )
         if sys.stdout is not None:  # it is None when the caller closed it
             sys.stdout.flush()

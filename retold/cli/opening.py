@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retold.cli.options import GlobalOptions
+from retold.cli.options import GlobalOptions, Sources
 from retold.config import (
     RetoldConfig,
     load_config,
@@ -81,35 +82,48 @@ def settings(options: GlobalOptions, store_profile: str | None) -> Settings:
 def opened_store(options: GlobalOptions) -> Iterator[tuple[Store, Settings]]:
     """Open the store for reading, no model needed; unresolved migration issues do not matter."""
     path = store_path(options)
-    with open_existing(path, settings(options, None).config.store.busy_timeout_seconds) as store:
+    wait = settings(options, None).config.store.busy_timeout_seconds
+    with open_existing(path, wait, options.sources) as store:
         with store.read() as tx:
             profile = tx.meta.profile()
         yield store, settings(options, profile)
 
 
-def open_existing(path: Path, busy_timeout_seconds: float) -> Store:
+def open_existing(path: Path, busy_timeout_seconds: float, sources: Sources) -> Store:
     """Open a store that exists, falling back to read-only where it cannot be written.
 
     A connection that may write tidies the files of the log away when it closes; a read-only one
     would leave them behind.
     """
-    wait = {"busy_timeout_seconds": busy_timeout_seconds, "allow_migration_issues": True}
+    open_store = partial(
+        Store.open,
+        path,
+        busy_timeout_seconds=busy_timeout_seconds,
+        clock=sources.clock,
+        id_source=sources.id_source,
+        allow_migration_issues=True,
+    )
     try:
-        return Store.open(path, create=False, **wait)  # type: ignore[arg-type]  # as declared
+        return open_store(create=False)
     except StoreUnavailable:
-        return Store.open(path, read_only=True, **wait)  # type: ignore[arg-type]  # as declared
+        return open_store(read_only=True)
 
 
 @contextmanager
 def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     """Open the store with its embedder, which loads on first use."""
-    from retold.runtime import build_search_runtime
+    from retold.runtime import Overrides, build_search_runtime
 
     path = store_path(options)
     with opened_store(options) as (store, chosen):
         read_only = store.read_only
     try:
-        runtime = build_search_runtime(with_threads(chosen.config), path, read_only=read_only)
+        runtime = build_search_runtime(
+            with_threads(chosen.config),
+            path,
+            overrides=Overrides(clock=options.sources.clock, id_source=options.sources.id_source),
+            read_only=read_only,
+        )
     except EmbeddingProfileMismatch as mismatch:
         raise EmbeddingProfileMismatch(
             f"{mismatch.details['difference']}; leave --profile and --config away to search with "

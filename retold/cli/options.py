@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -11,14 +11,24 @@ import click
 
 from retold.errors import InvalidInput
 from retold.text import require_id
+from retold.util import Clock, IdSource, new_id, system_clock
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the moments and the ids of a command come from."""
+
+    clock: Clock = system_clock
+    id_source: IdSource = new_id
 
 
 @dataclass(slots=True)
 class GlobalOptions:
     """What the command line says about every command; what is said last wins."""
 
+    sources: Sources = field(default_factory=Sources)
     store: str | None = None
     config: str | None = None
     profile: str | None = None

@@ -41,19 +41,17 @@ class EquivalenceConfig(Block):
     )
     entail_floor: float = key(
         0.70,
-        "Lowest entailment, both ways, that makes two claims the same.",
+        "Lowest entailment, both ways, that makes two claims the same to a model.",
         "score",
         ge=0,
         le=1,
-        waits=True,
     )
     contradict_floor: float = key(
         0.70,
-        "Lowest contradiction, either way, that makes a conflict.",
+        "Lowest contradiction, either way, that makes a conflict to a model.",
         "score",
         ge=0,
         le=1,
-        waits=True,
     )
 
     @property

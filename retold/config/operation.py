@@ -58,7 +58,7 @@ class EmbeddingConfig(Block):
     )
     dims: int = key(1024, "Width of a vector; must equal the model's output.", "dimensions", ge=1)
     device: Literal["auto", "cpu", "cuda", "mps"] = key(
-        "auto", "Where the model runs; auto takes mps, then cuda, then cpu.", waits=True
+        "auto", "Where a model of torch runs; auto takes mps, then cuda, then cpu."
     )
     max_chars: int = key(
         2000, "Longest text embedded; stored content is never cut.", "characters", ge=1
@@ -73,10 +73,14 @@ class EmbeddingConfig(Block):
         64, "Records per batch of a re-embedding.", "records", ge=1, waits=True
     )
     threads: int | None = key(
-        None, "Threads of the model; null leaves the library's own choice alone.", "threads", ge=1
+        None,
+        "Threads of the models; null leaves the library's own choice alone. "
+        "torch has one number for the whole process.",
+        "threads",
+        ge=1,
     )
     allow_download: bool = key(
-        False, "Let a missing model be downloaded when it is first used.", waits=True
+        False, "Let a missing model, the judge's too, be downloaded when the store is opened."
     )
 
     @property
@@ -199,9 +203,7 @@ class QueueConfig(Block):
     directory: Text | None = key(
         None, "Folder of the queue files; null is beside the store.", waits=True
     )
-    enqueue_timeout_ms: int = key(
-        500, "Longest delay an announcement may cause.", "ms", ge=1, waits=True
-    )
+    enqueue_timeout_ms: int = key(500, "Longest delay an announcement may cause.", "ms", ge=1)
     max_pending: int = key(
         1000, "The sweep announces nothing above this.", "jobs", ge=1, waits=True
     )

@@ -1,20 +1,14 @@
 """The configuration reference and the commented YAML file, written from the field descriptions.
 
-Regenerate both after a change of a key::
-
-    from pathlib import Path
-    from retold.config.reference import render_yaml, replace_reference
-
-    Path("config/retold.yaml").write_text(render_yaml())
-    page = Path("docs/configuration.md")
-    page.write_text(replace_reference(page.read_text()))
+After a change of a key, ``python -m retold.config.reference`` in a checkout writes both anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin
+from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel
@@ -22,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from retold.config.root import RetoldConfig
 
-BEGIN = "<!-- keys: written by retold.config.reference -->"
+BEGIN = "<!-- keys: written by python -m retold.config.reference -->"
 END = "<!-- end of keys -->"
 
 
@@ -30,11 +24,12 @@ END = "<!-- end of keys -->"
 class KeyDoc:
     """One documented line: a setting, or a block when ``is_block``.
 
-    ``path`` is dotted; ``default`` is the value as YAML writes it, empty for a block; ``unit`` is
-    empty where the value is a name or a switch.
+    ``path`` is dotted; ``kind`` says in words what values it takes and ``default`` is the value as
+    YAML writes it, both empty for a block; ``unit`` is empty where the value is a name or a switch.
     """
 
     path: str
+    kind: str
     default: str
     unit: str
     meaning: str
@@ -43,13 +38,14 @@ class KeyDoc:
 
 def describe(block: type[BaseModel] = RetoldConfig, prefix: str = "") -> Iterator[KeyDoc]:
     """Yield every block and key in the order of the YAML file, a block before its keys."""
+    schemas = block.model_json_schema()["properties"]
     for name, field in block.model_fields.items():
         path, inner = prefix + name, field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield KeyDoc(path, "", "", _first_sentence(inner), is_block=True)
+            yield KeyDoc(path, "", "", "", _first_sentence(inner), is_block=True)
             yield from describe(inner, f"{path}.")
         else:
-            yield _key_doc(path, field)
+            yield _key_doc(path, field, kind_of(schemas[name]))
 
 
 def render_reference() -> str:
@@ -60,8 +56,8 @@ def render_reference() -> str:
         rows = [_row(doc) for doc in docs if not doc.is_block and _parent(doc) == block.path]
         if block.is_block and rows:
             head = f"### `{block.path}`\n\n{block.meaning}\n\n"
-            table = "\n".join(["| key | default | unit | meaning |", "|---|---|---|---|", *rows])
-            sections.append(head + table)
+            columns = ["| key | type | default | unit | meaning |", "|---|---|---|---|---|"]
+            sections.append(head + "\n".join([*columns, *rows]))
     return "\n\n".join(sections) + "\n"
 
 
@@ -84,26 +80,59 @@ def render_yaml() -> str:
         depth = doc.path.count(".")
         indent, name = "  " * depth, doc.path.rpartition(".")[2]
         unit = f" ({doc.unit})" if doc.unit else ""
+        choices = f" {doc.kind.capitalize()}." if doc.kind.startswith("one of ") else ""
         if depth == 0:
             lines.append("")
-        lines.append(f"{indent}# {doc.meaning}{unit}")
+        lines.append(f"{indent}# {doc.meaning}{choices}{unit}")
         lines.append(f"{indent}{name}:" + (f" {doc.default}" if not doc.is_block else ""))
     return "\n".join(lines) + "\n"
 
 
-def _key_doc(path: str, field: FieldInfo) -> KeyDoc:
+def kind_of(schema: Mapping[str, Any]) -> str:
+    """Return in words what values the JSON schema of one key takes."""
+    if "anyOf" in schema:
+        return ", or ".join(kind_of(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return f"one of {', '.join(str(choice) for choice in schema['enum'])}"
+    if "const" in schema:
+        return str(schema["const"]).lower()
+    if schema["type"] == "array":
+        inner = schema["items"]
+        return f"list of {kind_of(inner).removeprefix('one of ')}"
+    return _WORDS[schema["type"]] + _limits(schema)
+
+
+def main() -> None:
+    """Write the page and the YAML file of the checkout in the working directory."""
+    page = Path("docs/configuration.md")
+    page.write_text(replace_reference(page.read_text(encoding="utf-8")), encoding="utf-8")
+    Path("config/retold.yaml").write_text(render_yaml(), encoding="utf-8")
+
+
+_WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _limits(schema: Mapping[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f", {low:g} to {high:g}"
+    if low is not None:
+        return f", from {low:g}"
+    above = schema.get("exclusiveMinimum")
+    return "" if above is None else f", above {above:g}"
+
+
+def _key_doc(path: str, field: FieldInfo, kind: str) -> KeyDoc:
     extra = field.json_schema_extra
     unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-    return KeyDoc(path, _yaml_value(field.default), unit, _meaning(field), is_block=False)
-
-
-def _meaning(field: FieldInfo) -> str:
-    """Return the description, with the choices of a closed set that has several."""
     meaning = field.description or ""
-    choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-    if len(choices) < 2:  # noqa: PLR2004  # a set of one leaves nothing to choose
-        return meaning
-    return f"{meaning} One of {', '.join(str(choice) for choice in choices)}."
+    return KeyDoc(path, kind, _yaml_value(field.default), unit, meaning, is_block=False)
 
 
 def _yaml_value(value: Any) -> str:  # noqa: ANN401  # a default may be any YAML value
@@ -122,4 +151,9 @@ def _parent(doc: KeyDoc) -> str:
 
 
 def _row(doc: KeyDoc) -> str:
-    return f"| `{doc.path}` | `{doc.default}` | {doc.unit} | {doc.meaning} |"
+    cells = [f"`{doc.path}`", doc.kind, f"`{doc.default}`", doc.unit, doc.meaning]
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()

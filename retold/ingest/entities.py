@@ -14,6 +14,7 @@ from retold.text import normalize_alias, normalize_ws, require_text
 
 MIN_NAME_CHARS: Final = 2
 MAX_NAME_CHARS: Final = 200
+MAX_LISTED: Final = 1000
 _PROVISIONED: Final = "provisioned_names/"
 
 
@@ -43,6 +44,22 @@ def principal_names(tx: Transaction, principal: Principal, scope: Scope) -> tupl
             names += [entity.canonical, *entity.aliases]
     kept = {name for name in map(normalize_ws, names) if len(name) >= MIN_NAME_CHARS}
     return tuple(sorted(kept, key=lambda name: (-len(name), name)))
+
+
+def list_entities(
+    tx: Transaction, scopes: Iterable[Scope], name: str | None, limit: int
+) -> tuple[Entity, ...]:
+    """Return active entities of some scopes, oldest first; ``name`` None means all of them.
+
+    Raises InvalidInput for a limit outside 1 to 1000 and for a blank name.
+    """
+    if type(limit) is not int or not 1 <= limit <= MAX_LISTED:
+        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_LISTED}", field="limit")
+    codes = tuple(tx.scopes.codes(scopes).values())
+    if name is None:
+        return tuple(tx.entities.list_in_scopes(codes, limit))
+    alias = normalize_alias(require_text(name, "name", MAX_NAME_CHARS))
+    return tuple(tx.entities.by_alias([alias], codes).get(alias, ())[:limit])
 
 
 def is_personal(scope: Scope, principal: Principal) -> bool:

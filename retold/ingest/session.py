@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
 
 from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound
-from retold.models import TURN_ROLES, Principal, Session, Turn, TurnOrigin, TurnRole
+from retold.ingest.doorbell import Doorbell
+from retold.ingest.history import HistoryCount, PastTurn, record_history
+from retold.ingest.turns import NewTurn, checked_turn
+from retold.models import Principal, Session, Turn, TurnOrigin, TurnRole
 from retold.protocols import ContentPolicy, JobQueue
 from retold.store import Store, Transaction
-from retold.store.codec import require_aware
-from retold.text import require_id, require_text
-
-MAX_TURN_CHARS: Final = 1_000_000
-MAX_NAME_CHARS: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class NewTurn:
-    """A turn as a host hands it over.
-
-    ``at`` None means now. ``origin`` None means dialogue, or tool for the tool role. A message
-    with the same ``external_key`` is recorded once.
-    """
-
-    role: TurnRole
-    content: str = field(repr=False)
-    origin: TurnOrigin | None = None
-    at: datetime | None = None
-    name: str | None = field(default=None, repr=False)
-    tool_name: str | None = None
-    external_key: str | None = None
 
 
 class SessionHooks:
@@ -53,7 +32,7 @@ class SessionHooks:
         """Take the parts; nothing is opened."""
         self._store = store
         self._cfg = cfg
-        self._queue = queue
+        self._doorbell = Doorbell(queue, cfg.queue.enqueue_timeout_ms)
         self._content_policy = content_policy
 
     def on_session_start(self, principal: Principal, *, record: bool = True) -> Session:
@@ -96,7 +75,7 @@ class SessionHooks:
         and returns turns with the number 0. Raises InvalidInput, NotFound for a conversation that
         was never started.
         """
-        checked = [self._checked(new) for new in new_turns]
+        checked = [checked_turn(new, self._content_policy) for new in new_turns]
         if not checked:
             return ()
         with self._store.write() as tx:
@@ -110,7 +89,7 @@ class SessionHooks:
                 for turn, new in zip(known, checked, strict=True)
             )
         if split:
-            self._queue.request_extraction(session.id)
+            self._doorbell.ring(session.id)
         return turns
 
     def on_session_end(self, principal: Principal, *, extract: bool = False) -> Session:
@@ -126,27 +105,18 @@ class SessionHooks:
                 tx.sessions.request_extraction(session.id)
             ended = tx.sessions.require(session.id)
         if extract:
-            self._queue.request_extraction(session.id)
+            self._doorbell.ring(session.id)
         return ended
 
-    def _checked(self, new: NewTurn) -> NewTurn:
-        """Return the turn as it is to be stored. Raises InvalidInput."""
-        if new.role not in TURN_ROLES:
-            raise InvalidInput(f"unknown role {new.role!r}; choose one of {TURN_ROLES}")
-        require_text(new.content, "content", MAX_TURN_CHARS)
-        for label, value in (("name", new.name), ("tool_name", new.tool_name)):
-            if value is not None:
-                require_text(value, label, MAX_NAME_CHARS)
-        if new.external_key is not None:
-            require_id(new.external_key, "external_key", allow_slash=True)
-        content = new.content
-        if self._content_policy is not None:
-            content = self._content_policy.apply(content, where="turn")
-        return replace(
-            new,
-            content=content,
-            origin=new.origin or ("tool" if new.role == "tool" else "dialogue"),
-            at=None if new.at is None else require_aware(new.at),
+    def on_history(
+        self, principal: Principal, past: Sequence[PastTurn], *, actor: str | None = None
+    ) -> HistoryCount:
+        """Store turns of conversations that are over, as one transaction; see ``record_history``.
+
+        The principal's own session id does not matter: each turn names its conversation.
+        """
+        return record_history(
+            self._store, principal, past, actor=actor, content_policy=self._content_policy
         )
 
     @staticmethod

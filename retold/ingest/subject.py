@@ -89,7 +89,8 @@ def require_own_subject(content: str, names: Sequence[str]) -> None:
         return
     raise InvalidInput(
         "the claim opens with a proper name that is not the user's; say whom it concerns with "
-        "about=, such as about='Priya'"
+        "about=, such as about='Priya'",
+        field="about",
     )
 
 

@@ -18,6 +18,7 @@ from retold.config import (
 )
 from retold.errors import NotYetAvailable, StoreError
 from retold.host import MemoryHost
+from retold.memory.asynchronous import AsyncMemorySession
 from retold.memory.session import MemorySession
 from retold.models import Principal
 from retold.operations.status import StoreStatus, store_status
@@ -121,13 +122,27 @@ class Retold:
         read-only store the session searches and reads, and leaves no trace. Raises InvalidInput
         for blank ids, control characters, a slash in agent or user id, or ``~`` in a session id.
         """
-        if extract:
-            raise NotYetAvailable.named("session(extract=True)")
-        named = self.runtime.id_source() if session_id is None else session_id
-        principal = Principal(agent_id, user_id, named, project_id)
-        if not self.store.read_only:
-            self.runtime.hooks.on_session_start(principal, record=record)
-        return MemorySession(self.runtime, principal)
+        return self._start(
+            self._principal(user_id, agent_id, session_id, project_id, extract=extract), record
+        )
+
+    def asession(
+        self,
+        user_id: str,
+        *,
+        agent_id: str = "assistant",
+        session_id: str | None = None,
+        project_id: str | None = None,
+        extract: bool = False,
+        record: bool = True,
+    ) -> AsyncMemorySession:
+        """Return the async face of a conversation, for ``async with``.
+
+        Arguments and errors are those of ``session``; nothing is stored before the block is
+        entered or the first call is awaited.
+        """
+        principal = self._principal(user_id, agent_id, session_id, project_id, extract=extract)
+        return AsyncMemorySession(lambda: self._start(principal, record), principal)
 
     def status(self) -> StoreStatus:
         """Return what an operator asks first: counts over the whole store, models, sizes."""
@@ -139,13 +154,28 @@ class Retold:
         with self.store.read() as tx:
             return tx.meta.row_counts()
 
-    def asession(self, user_id: str, **options: Any) -> NoReturn:  # noqa: ANN401  # any option
-        """Say that the async face comes with a later release."""
-        raise NotYetAvailable.named("the async face")
-
     def forget_user(self, user_id: str, **options: Any) -> NoReturn:  # noqa: ANN401  # any option
         """Say that erasure comes with a later release."""
         raise NotYetAvailable.named("erasing a user")
+
+    def _principal(
+        self,
+        user_id: str,
+        agent_id: str,
+        session_id: str | None,
+        project_id: str | None,
+        *,
+        extract: bool,
+    ) -> Principal:
+        if extract:
+            raise NotYetAvailable.named("session(extract=True)")
+        named = self.runtime.id_source() if session_id is None else session_id
+        return Principal(agent_id, user_id, named, project_id)
+
+    def _start(self, principal: Principal, record: bool) -> MemorySession:
+        if not self.store.read_only:
+            self.runtime.hooks.on_session_start(principal, record=record)
+        return MemorySession(self.runtime, principal)
 
 
 def _settings(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 from retold.errors import (
     InvalidInput,
@@ -15,29 +15,37 @@ from retold.errors import (
     SessionFinished,
     StoreUnavailable,
 )
+from retold.ingest.entities import list_entities
 from retold.memory.messages import new_turns
+from retold.memory.subjects import Named, subjects
 from retold.models import (
     ACTIVE_STATUSES,
-    EntityKind,
-    EntityMention,
-    LinkRole,
+    Entity,
     MemoryType,
     Principal,
     Record,
     RecordStatus,
+    Scope,
     SearchRequest,
     SourceKind,
+    TriggerMode,
     Turn,
     TurnRole,
     WriteRequest,
     WriteResult,
 )
+from retold.policy import prompt
+from retold.policy.activation import activation_of
 from retold.policy.grants import readable_scopes
 from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
 from retold.text import locate_quote, require_list
+from retold.tools.caller import Caller, ToolParts
+from retold.tools.handlers import ToolHandlers
+from retold.tools.session_tools import SessionTools
+from retold.tools.targets import WriteTargets
 
 RevisionAction = Literal["confirm", "supersede", "expire"]
 
@@ -100,10 +108,11 @@ class MemorySession:
         """Add chat messages of the form ``{"role": ..., "content": ..., "name"?: ...}``, in order.
 
         ``external_key``, or else ``id``, is the message's own key: a message that is delivered
-        again is recorded once. ``content`` is text, or a list of parts whose text is kept. System
-        and developer messages are skipped, which are nobody's words, and so are messages without
-        text, such as calls of a tool. All are looked at before the first is stored: InvalidInput
-        leaves nothing behind.
+        again is recorded once. ``content`` is text, or a list of parts whose text is kept. Results
+        of tools that stand inside a message become turns of the tool, before the message's own
+        text; the call in the same list names the tool. System and developer messages are skipped,
+        which are nobody's words, and so are messages without text, such as calls of a tool. All
+        are looked at before the first is stored: InvalidInput leaves nothing behind.
         """
         self._require_writable()
         return self._runtime.hooks.on_turns(self.principal, new_turns(messages))
@@ -115,8 +124,8 @@ class MemorySession:
         evidence: str | None = None,
         type: MemoryType = "semantic",  # the name the design gives it
         attribute: str | None = None,
-        about: str | EntityMention | None = None,
-        mentions: Sequence[str | EntityMention] = (),
+        about: Named | None = None,
+        mentions: Sequence[Named] = (),
         replaces: bool | None = None,
         event_at: datetime | None = None,
         valid_until: datetime | None = None,
@@ -130,13 +139,14 @@ class MemorySession:
         role follows ``source_kind``; None takes the content itself when a user turn contains it.
         ``attribute`` names one current value, such as home_city: anything that can change needs
         one, since claims without it are filed by their wording and rephrased ones do not meet.
-        ``about`` names the subject when it is not the user. ``replaces`` False keeps what the
-        attribute holds and adds beside it.
+        ``about`` is the subject when it is not the user, and ``mentions`` what else the claim
+        names: each a name, the id of an entity that this session may read, or an Entity or
+        EntityMention. ``replaces`` False keeps what the attribute holds and adds beside it.
 
         Raises UnsupportedEvidenceError, with nothing stored, when the quote does not support the
-        claim, unless ``allow_inference`` stores it as an unconfirmed inference; InvalidInput,
-        EntityAmbiguous and WriteContended as their messages say. This method trusts its caller:
-        never expose it to a model as a tool.
+        claim, unless ``allow_inference`` stores it as an unconfirmed inference; NotFound for an
+        entity id; InvalidInput, EntityAmbiguous and WriteContended as their messages say. This
+        method trusts its caller: never expose it to a model as a tool.
         """
         self._require_writable()
         request = WriteRequest(
@@ -145,7 +155,7 @@ class MemorySession:
             attribute=attribute,
             source_kind=source_kind,
             evidence=evidence if evidence is not None else self._own_words(content, source_kind),
-            mentions=_mentions(about, mentions),
+            mentions=subjects(self._runtime.store, self.principal, about, mentions),
             event_at=event_at,
             valid_until=valid_until,
             tags=() if tags is None else require_list(tags, "tags"),
@@ -175,7 +185,7 @@ class MemorySession:
         """
         self._require_open()
         request = SearchRequest(
-            queries=(query,) if isinstance(query, str) else tuple(query),
+            queries=(query,) if isinstance(query, str) else query,  # type: ignore[arg-type]  # likewise
             k=self._runtime.config.retrieval.default_k if k is None else k,
             types=None if types is None else types,  # type: ignore[arg-type]  # checked there
             entities=None if entities is None else entities,  # type: ignore[arg-type]  # likewise
@@ -185,7 +195,9 @@ class MemorySession:
             known_at=known_at,
             as_of=as_of,
         )
-        return SearchPage.of(self._runtime.retriever.search(self.principal, request))
+        page = SearchPage.of(self._runtime.retriever.search(self.principal, request))
+        self._runtime.shown.note(self.principal, (item.record.id for item in page))
+        return page
 
     def context(self, query: str, *, k: int | None = None) -> str:
         """Return prompt-ready text: the profile, then what a search finds; may be empty."""
@@ -198,10 +210,20 @@ class MemorySession:
         self._require_open()
         return Profile()
 
+    def policy_text(self, mode: TriggerMode | None = None) -> str:
+        """Return the text that tells a model when to use this memory, for its system prompt.
+
+        None takes ``retrieval.trigger.mode``. The text is the same for every user and session.
+        """
+        self._require_open()
+        return prompt.policy_text(
+            self._runtime.config.retrieval.trigger.mode if mode is None else mode
+        )
+
     def get(self, ids: str | Sequence[str]) -> Lookup:
         """Return full records by id, with conflicts and lineage; unknown and foreign ids alike."""
         self._require_open()
-        wanted = [ids] if isinstance(ids, str) else list(ids)
+        wanted = (ids,) if isinstance(ids, str) else require_list(ids, "ids")
         with self._runtime.store.read() as tx:
             return lookup.get(tx, self.principal, wanted)
 
@@ -227,7 +249,7 @@ class MemorySession:
         self._require_open()
         statuses: Collection[RecordStatus] = ACTIVE_STATUSES
         if status is not None:
-            statuses = (status,) if isinstance(status, str) else tuple(status)
+            statuses = (status,) if isinstance(status, str) else status
         with self._runtime.store.read() as tx:
             return lookup.list_page(
                 tx, self.principal, types=types, statuses=statuses, after=after, limit=limit
@@ -256,37 +278,82 @@ class MemorySession:
         evidence: str | None = None,
         source_kind: SourceKind = "user_statement",
     ) -> RecordView | WriteResult:
-        """Confirm, supersede or expire an active record.
+        """Confirm, supersede or expire an active record: the three verbs under one name.
 
-        supersede needs ``content`` and answers with a WriteResult; the others return the record.
+        supersede needs ``content`` and answers as ``replace``; the others return the record.
         Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history.
         """
         self._require_writable()
-        revision = self._runtime.revision
         if action == "supersede":
             if content is None:
                 raise InvalidInput("supersede needs content")
-            result = revision.supersede(
-                self.principal,
-                record_id,
-                content=content,
-                reason=reason,
-                source_kind=source_kind,
-                quote=evidence,
-                may_add_turn=True,
+            return self.replace(
+                record_id, content, reason=reason, evidence=evidence, source_kind=source_kind
             )
-            return self._activated(result)
         if content is not None:
             raise InvalidInput(f"content goes with supersede only, not with {action}")
         if action == "confirm":
-            record = revision.confirm(
+            return self.confirm(record_id, reason=reason, evidence=evidence)
+        if action == "expire":
+            return self.expire(record_id, reason=reason)
+        raise InvalidInput(f"unknown action {action!r}; choose confirm, supersede or expire")
+
+    def confirm(self, record_id: str, *, reason: str, evidence: str | None = None) -> RecordView:
+        """Confirm a provisional record, which then no longer expires by itself.
+
+        ``evidence`` None confirms on the application's own word. Raises NotFound for a missing,
+        unreadable or unwritable id, InvalidInput for a record that is not provisional.
+        """
+        self._require_writable()
+        return self._view(
+            self._runtime.revision.confirm(
                 self.principal, record_id, reason=reason, quote=evidence, trusted=True
             )
-        elif action == "expire":
-            record = revision.expire(self.principal, record_id, reason=reason)
-        else:
-            raise InvalidInput(f"unknown action {action!r}; choose confirm, supersede or expire")
-        return self._view(record)
+        )
+
+    def replace(
+        self,
+        record_id: str,
+        content: str,
+        *,
+        reason: str,
+        evidence: str | None = None,
+        source_kind: SourceKind = "user_statement",
+    ) -> WriteResult:
+        """Replace an active record by a new claim, which inherits attribute, tags and entities.
+
+        Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history and
+        for a claim without authority over the record.
+        """
+        self._require_writable()
+        result = self._runtime.revision.supersede(
+            self.principal,
+            record_id,
+            content=content,
+            reason=reason,
+            source_kind=source_kind,
+            quote=evidence,
+            may_add_turn=True,
+        )
+        return self._activated(result)
+
+    def expire(self, record_id: str, *, reason: str) -> RecordView:
+        """Take an active record out of retrieval; its history stays.
+
+        Raises NotFound for a missing, unreadable or unwritable id, InvalidInput for history.
+        """
+        self._require_writable()
+        return self._view(self._runtime.revision.expire(self.principal, record_id, reason=reason))
+
+    def entities(self, name: str | None = None, *, limit: int = 100) -> tuple[Entity, ...]:
+        """Return people, projects and things of the readable scopes, oldest first.
+
+        ``name`` keeps those that go by exactly this name, None all. Their ids are what ``merge``
+        and ``remember(about=...)`` take. Raises InvalidInput for a limit outside 1 to 1000.
+        """
+        self._require_open()
+        with self._runtime.store.read() as tx:
+            return list_entities(tx, readable_scopes(tx, self.principal), name, limit)
 
     def merge(self, entity_id: str, merge_into: str, *, reason: str) -> tuple[str, ...]:
         """Merge two entities of one scope and kind; return the ids of the touched records."""
@@ -315,9 +382,28 @@ class MemorySession:
             self._finished = ExtractionHandle(session.id)
         return self._finished
 
-    def tools(self) -> NoReturn:
-        """Say that the model's tools come with a later release."""
-        raise NotYetAvailable.named("tools()")
+    def tools(self, *, write_targets: Mapping[str, Scope] | None = None) -> SessionTools:
+        """Return the tools that a model may call in this conversation.
+
+        ``write_targets`` None offers ``personal``, the place where claims of this user go by
+        default, and ``current_project`` when the session has a project that the agent may write. A
+        map of the application's own names says exactly where a model may write; a target without a
+        grant is not offered. Raises InvalidInput for a target that is no Scope.
+        """
+        self._require_open()
+        runtime = self._runtime
+        parts = ToolParts(
+            config=runtime.config,
+            store=runtime.store,
+            ingestor=runtime.ingestor,
+            revision=runtime.revision,
+            retriever=runtime.retriever,
+            activator=runtime.activator,
+            shown=runtime.shown,
+            new_id=runtime.id_source,
+        )
+        caller = Caller(parts, self.principal, WriteTargets(self.principal, write_targets))
+        return SessionTools(ToolHandlers(caller, self._require_open))
 
     def _own_words(self, content: str, source_kind: SourceKind) -> str | None:
         """Return the content as its own evidence when a user turn holds it word for word."""
@@ -337,8 +423,8 @@ class MemorySession:
         return content if said else None
 
     def _activated(self, result: WriteResult) -> WriteResult:
-        activation, reason = self._runtime.activator.activate_written(
-            self.principal, result.record_id, actor=self.principal.agent_id
+        activation, reason = activation_of(
+            self._runtime.activator, self.principal, result.record_id
         )
         return replace(result, activation=activation, activation_reason=reason)
 
@@ -363,18 +449,3 @@ class MemorySession:
                 f"{self._runtime.store.path} was opened read-only; open it without read_only=True "
                 "to write"
             )
-
-
-def _mentions(
-    about: str | EntityMention | None, mentions: Sequence[str | EntityMention]
-) -> tuple[EntityMention, ...]:
-    """Return the entities of a claim, the subject first; the argument decides the role."""
-    named = [] if about is None else [_mention(about, "person", "about")]
-    listed = require_list(mentions, "mentions")
-    return (*named, *(_mention(mention, "other", "mentions") for mention in listed))
-
-
-def _mention(named: str | EntityMention, kind: EntityKind, role: LinkRole) -> EntityMention:
-    if isinstance(named, EntityMention):
-        return replace(named, role=role)
-    return EntityMention(kind, named, role)

@@ -20,12 +20,14 @@ from retold.models.record import (
     Conflict,
     EvidenceRow,
     EvidenceSource,
+    MemoryRecord,
     MemoryType,
     Record,
     RecordStatus,
     SourceKind,
 )
 from retold.models.search import (
+    TRIGGER_MODES,
     Candidate,
     Channel,
     Explanation,
@@ -40,6 +42,7 @@ from retold.models.search import (
     SearchResponse,
     SearchResult,
     Trigger,
+    TriggerMode,
 )
 from retold.models.session import (
     EVIDENCE_ORIGINS,
@@ -62,6 +65,7 @@ __all__ = [
     "RECORD_STATUSES",
     "SCOPE_KINDS",
     "SOURCE_KINDS",
+    "TRIGGER_MODES",
     "TURN_ROLES",
     "Candidate",
     "Channel",
@@ -84,6 +88,7 @@ __all__ = [
     "LexicalMatch",
     "LexicalTerm",
     "LinkRole",
+    "MemoryRecord",
     "MemoryType",
     "Principal",
     "Record",
@@ -101,6 +106,7 @@ __all__ = [
     "Session",
     "SourceKind",
     "Trigger",
+    "TriggerMode",
     "Turn",
     "TurnOrigin",
     "TurnRole",

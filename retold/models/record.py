@@ -21,25 +21,23 @@ EvidenceSource = Literal["session", "tool_call", "document", "host"]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One claim, what backs it and where it stands in its life.
+class MemoryRecord:
+    """What every record that an application receives has, however it was asked for.
 
-    ``seq`` is the store's integer key; ``id`` the public UUIDv7. ``revision`` counts updates of
-    this row, ``version`` its place in a lineage. ``subject`` is ``<entity id>/<attribute>`` for
-    display; None when a host write has no subject. ``temporary`` marks a statement that holds
-    only for a while. ``closed_at`` is when the store stopped believing it.
+    The results of a search hold a ``Record``; ``get``, ``history`` and ``list`` answer with a
+    ``RecordView``, which adds conflicts and lineage: code that takes a MemoryRecord takes both.
+    ``content`` is None for a forgotten record, which no search finds. ``subject`` is ``<entity
+    id>/<attribute>`` for display; None when a host write has no subject. ``version`` is the place
+    in a lineage. ``temporary`` marks a statement that holds only for a while. ``closed_at`` is
+    when the store stopped believing it.
     """
 
-    seq: int
     id: str
     type: MemoryType
     version: int
-    revision: int
-    content: str = field(repr=False)
+    content: str | None = field(repr=False)
     subject: str | None = field(repr=False)
-    subject_entity_id: str | None
     attribute: str | None = field(repr=False)
-    attribute_derived: bool
     scope: Scope
     source_kind: SourceKind
     source_ref: str | None
@@ -51,7 +49,6 @@ class Record:
     valid_from: datetime | None
     valid_until: datetime | None
     review_at: datetime | None
-    review_flagged_at: datetime | None
     closed_at: datetime | None
     confidence: float
     status: RecordStatus
@@ -61,10 +58,26 @@ class Record:
     temporary: bool
     activation: Literal["conditional", "ambient"]
     category: str | None
-    token_count: int
-    index_version: int
     tags: tuple[str, ...] = field(repr=False)
     entity_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record(MemoryRecord):
+    """A stored row: one claim, what backs it and where it stands in its life.
+
+    ``seq`` is the store's integer key; ``id`` the public UUIDv7. ``revision`` counts updates of
+    this row.
+    """
+
+    content: str = field(repr=False)
+    seq: int
+    revision: int
+    subject_entity_id: str | None
+    attribute_derived: bool
+    review_flagged_at: datetime | None
+    token_count: int
+    index_version: int
 
     @property
     def is_active(self) -> bool:

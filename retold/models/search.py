@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from retold.models.record import MemoryType, Record, RecordStatus, SourceKind
 
 Trigger = Literal["tool", "auto"]
+TriggerMode = Literal["tool_only", "auto", "hybrid"]
+TRIGGER_MODES: tuple[TriggerMode, ...] = get_args(TriggerMode)
 RewriteStatus = Literal["disabled", "applied", "unchanged", "failed"]
 RerankStatus = Literal["disabled", "applied", "timeout", "failed"]
 Channel = Literal["dense", "lexical", "entity"]

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from retold.config import EmbeddingConfig, RetoldConfig
+from retold.index.hub import PACKAGES, find_model
+from retold.index.sentence_transformers import versioned
 from retold.protocols import Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
 from retold.store.codec import from_text
@@ -19,7 +21,6 @@ from retold.store.overview import EventLine, OverviewRepository, ScopeCount, Ses
 
 MOST_SCOPES: Final = 20
 LAST_EVENTS: Final = 5
-_HUB_PACKAGES: Final = ("sentence_transformers", "torch")
 _RUNTIME_PACKAGES: Final = ("onnxruntime", "tokenizers")
 
 DenseState = Literal["ready", "empty", "unavailable"]
@@ -27,9 +28,10 @@ DenseState = Literal["ready", "empty", "unavailable"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderState:
-    """The embedder that serves, or that the settings ask for. ``missing`` names packages it lacks.
+    """The embedder that serves, or that the settings ask for.
 
-    ``sha256`` is the pinned hash of the weights; None for a model whose files are not pinned.
+    ``missing`` names the packages, and the model, that are not on this machine. ``sha256`` is the
+    hash of the weights; None where it is not known.
     """
 
     name: str
@@ -134,8 +136,14 @@ def store_status(
 def embedder_state(config: EmbeddingConfig) -> EmbedderState:
     """Return the identity of the configured embedder and what is not installed for it."""
     if not config.is_packaged:
+        files = find_model(config.model)
+        missing = (*_not_installed(PACKAGES), *(() if files else (f"the model {config.model}",)))
         return EmbedderState(
-            config.model, config.version, config.dims, None, _not_installed(_HUB_PACKAGES)
+            config.model,
+            versioned(config.version, files),
+            config.dims,
+            None if files is None else files.sha256,
+            missing,
         )
     from retold.index.onnx import DIMS, MODEL_PACKAGE, MODEL_SHA256, OnnxEmbedder
 
@@ -154,7 +162,9 @@ def _serving_state(embedder: Embedder, configured: EmbedderState) -> EmbedderSta
 
 def _judge_name(config: RetoldConfig) -> str:
     if not config.ingestion.equivalence.is_lexical:
-        return config.ingestion.equivalence.model
+        name = config.ingestion.equivalence.model
+        files = find_model(name)
+        return name if files is None else f"{name}@{files.sha256[:12]}"
     from retold.ingest.lexical_judge import LexicalJudge
 
     return LexicalJudge().name
@@ -164,7 +174,9 @@ def _dense(tx: Transaction, embedder: EmbedderState, vectors: int) -> DenseChann
     stored = tx.meta.embedding_identity()
     shown = None if stored is None else str(stored)
     ours = EmbeddingIdentity(embedder.name, embedder.version, embedder.dims)
-    if stored is not None and stored != ours:
+    # What a missing model's version would be is not known.
+    comparable = not embedder.missing or (stored is not None and stored.model != embedder.name)
+    if stored is not None and stored != ours and comparable:
         reason = f"the store's vectors come from {stored}, these settings use {ours}"
         return DenseChannel("unavailable", reason, vectors, shown)
     if embedder.missing:

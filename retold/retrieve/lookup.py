@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Literal
+from typing import TypeVar
 
 from retold.errors import InvalidInput, NotFound
 from retold.models import (
     ACTIVE_STATUSES,
     MEMORY_TYPES,
     RECORD_STATUSES,
+    MemoryRecord,
     MemoryType,
     Principal,
     Record,
     RecordStatus,
     Scope,
-    SourceKind,
 )
 from retold.policy.grants import readable_scopes
 from retold.retrieve.request import checked_moment
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, Version
 from retold.store.codec import to_us
+from retold.store.inspection import InspectionRepository
 from retold.text import require_id
 
 MAX_IDS = 100
 MAX_PAGE = 1000
+WALK_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Whoever keeps the store and may read every scope: never made for an agent."""
+
+
+Reader = Principal | Operator
+Name = TypeVar("Name", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +57,8 @@ class ConflictView:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordView:
-    """One record as a caller may see it.
+class RecordView(MemoryRecord):
+    """One record as a caller may see it, with what is known beside it.
 
     A forgotten record is a ``tombstone``: ids, moments and status stay, ``content``, ``evidence``
     and ``source_ref`` are None, tags and links empty. Entities, conflicts and lineage hold what
@@ -57,35 +68,7 @@ class RecordView:
     failed its check, or that the judge could not score, is kept for audit only.
     """
 
-    id: str
-    type: MemoryType
-    version: int
-    content: str | None = field(repr=False)
-    subject: str | None = field(repr=False)
-    attribute: str | None = field(repr=False)
-    scope: Scope
-    source_kind: SourceKind
-    source_ref: str | None
-    creator_agent_id: str
-    evidence: str | None = field(repr=False)
     evidence_supported: bool
-    created_at: datetime
-    event_at: datetime
-    expires_at: datetime | None
-    valid_from: datetime | None
-    valid_until: datetime | None
-    review_at: datetime | None
-    closed_at: datetime | None
-    confidence: float
-    status: RecordStatus
-    supersedes_id: str | None
-    reinforcements: int
-    last_reinforced_at: datetime | None
-    temporary: bool
-    activation: Literal["conditional", "ambient"]
-    category: str | None
-    tags: tuple[str, ...] = field(repr=False)
-    entity_ids: tuple[str, ...]
     conflicts: tuple[ConflictView, ...] = ()
     lineage: tuple[str, ...] = ()
     tombstone: bool = False
@@ -93,7 +76,7 @@ class RecordView:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What ``get`` found: iterable and sized over ``found``.
+    """What ``get`` found: a sequence of ``found``.
 
     ``missing`` holds the other ids: absent and unreadable ones alike.
     """
@@ -107,10 +90,13 @@ class Lookup:
     def __len__(self) -> int:
         return len(self.found)
 
+    def __getitem__(self, place: int) -> RecordView:
+        return self.found[place]
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, newest first: iterable and sized over ``records``.
+    """One page, newest first: a sequence of ``records``.
 
     ``next_after`` is the id to continue after; None at the end.
     """
@@ -124,18 +110,31 @@ class Page:
     def __len__(self) -> int:
         return len(self.records)
 
+    def __getitem__(self, place: int) -> RecordView:
+        return self.records[place]
+
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
     """The scopes of one caller in one snapshot; every look-up passes through here."""
 
-    codes: tuple[int, ...]
+    codes: frozenset[int]
     repository: CandidateRepository
 
     @classmethod
-    def open(cls, tx: Transaction, principal: Principal) -> _Gate:
-        codes = tx.scopes.codes(readable_scopes(tx, principal))
-        return cls(tuple(codes.values()), CandidateRepository(tx))
+    def open(cls, tx: Transaction, reader: Reader) -> _Gate:
+        if isinstance(reader, Operator):
+            codes = frozenset(InspectionRepository(tx).scope_codes())
+        else:
+            codes = frozenset(tx.scopes.codes(readable_scopes(tx, reader)).values())
+        return cls(codes, CandidateRepository(tx))
+
+    def within(self, tx: Transaction, scope: Scope | None) -> tuple[int, ...]:
+        """Return the codes to look at; an unreadable scope is answered like an empty one."""
+        if scope is None:
+            return tuple(self.codes)
+        code = tx.scopes.code(scope)
+        return (code,) if code is not None and code in self.codes else ()
 
     def seqs(self, record_ids: Iterable[str]) -> dict[str, int]:
         return self.repository.readable_records(record_ids, self.codes)
@@ -157,14 +156,14 @@ class _Gate:
         return readable
 
 
-def get(tx: Transaction, principal: Principal, record_ids: Sequence[str]) -> Lookup:
+def get(tx: Transaction, reader: Reader, record_ids: Sequence[str]) -> Lookup:
     """Return the readable ones of 1 to 100 ids, in the order asked, history included.
 
     A foreign id runs the same statements as an unknown one. Raises InvalidInput for no ids, too
     many, or something that is not a string.
     """
     wanted = _checked_ids(record_ids)
-    gate = _Gate.open(tx, principal)
+    gate = _Gate.open(tx, reader)
     seqs = gate.seqs(wanted)
     views = {view.id: view for view in _views(tx, gate, [seqs[i] for i in wanted if i in seqs])}
     return Lookup(
@@ -173,7 +172,7 @@ def get(tx: Transaction, principal: Principal, record_ids: Sequence[str]) -> Loo
 
 
 def history(
-    tx: Transaction, principal: Principal, record_id: str, *, known_at: datetime | None = None
+    tx: Transaction, reader: Reader, record_id: str, *, known_at: datetime | None = None
 ) -> tuple[RecordView, ...]:
     """Return every readable version of the claim that the record belongs to, oldest first.
 
@@ -184,7 +183,7 @@ def history(
     """
     at = checked_moment(known_at, "known_at")
     (wanted,) = _checked_ids([record_id])
-    gate = _Gate.open(tx, principal)
+    gate = _Gate.open(tx, reader)
     seq = gate.seqs([wanted]).get(wanted)
     if seq is None:
         raise NotFound(f"no record {record_id!r}")
@@ -193,14 +192,17 @@ def history(
 
 def list_page(
     tx: Transaction,
-    principal: Principal,
+    reader: Reader,
     *,
+    scope: Scope | None = None,
     types: Collection[MemoryType] | None = None,
     statuses: Collection[RecordStatus] = ACTIVE_STATUSES,
     after: str | None = None,
     limit: int = 20,
 ) -> Page:
     """Return up to ``limit`` readable records, newest first, after the record ``after``.
+
+    ``scope`` None takes every readable one; one that is not readable is answered like an empty one.
 
     An active record is among the expired ones from its expiry on, as it is for a search.
     An ``after`` that is not readable is answered like one past the end: an empty page. Raises
@@ -209,21 +211,57 @@ def list_page(
     """
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
-    _require_known(types, MEMORY_TYPES, "types")
-    _require_known(statuses, RECORD_STATUSES, "statuses")
-    gate = _Gate.open(tx, principal)
+    wanted_types = None if types is None else _known(types, MEMORY_TYPES, "types")
+    wanted = _known(statuses, RECORD_STATUSES, "status")
+    gate = _Gate.open(tx, reader)
     after_seq = None
     if after is not None:
         after_seq = gate.seqs(_checked_ids([after])).get(after, 0)
     records = tx.records.list_page(
-        gate.codes,
-        types=None if types is None else tuple(types),
-        statuses=tuple(statuses),
+        gate.within(tx, scope),
+        types=wanted_types,
+        statuses=wanted,
         after_seq=after_seq,
         limit=limit + 1,
     )
     views = tuple(_views(tx, gate, [record.seq for record in records[:limit]]))
     return Page(views, views[-1].id if len(records) > limit else None)
+
+
+def walk(
+    tx: Transaction,
+    reader: Reader,
+    *,
+    scope: Scope | None = None,
+    types: Collection[MemoryType] | None = None,
+    statuses: Collection[RecordStatus] = ACTIVE_STATUSES,
+) -> Iterator[RecordView]:
+    """Yield every readable record in the order they were stored, of this one snapshot.
+
+    Memory stays flat however many there are. ``scope`` as in ``list_page``. Raises InvalidInput
+    for unknown types or statuses, naming the choices.
+    """
+    gate = _Gate.open(tx, reader)
+    batches = InspectionRepository(tx).walk(
+        gate.within(tx, scope),
+        types=None if types is None else _known(types, MEMORY_TYPES, "types"),
+        statuses=_known(statuses, RECORD_STATUSES, "status"),
+        batch=WALK_BATCH,
+    )
+    for seqs in batches:
+        yield from _views(tx, gate, seqs)
+
+
+def status_counts(
+    tx: Transaction,
+    reader: Reader,
+    *,
+    scope: Scope | None = None,
+    types: Collection[MemoryType] | None = None,
+) -> dict[RecordStatus, int]:
+    """Return how many readable records have each status; statuses without any are left out."""
+    codes = _Gate.open(tx, reader).within(tx, scope)
+    return InspectionRepository(tx).count_by_status(codes, types)
 
 
 def with_readable_links(
@@ -319,8 +357,7 @@ def _conflicts(
     return found
 
 
-_NOT_COPIED = ("conflicts", "lineage", "tombstone", "evidence_supported")
-_COPIED = tuple(one.name for one in fields(RecordView) if one.name not in _NOT_COPIED)
+_COPIED = tuple(one.name for one in fields(MemoryRecord))
 
 
 def _view(
@@ -356,8 +393,9 @@ def _checked_ids(record_ids: Sequence[str]) -> tuple[str, ...]:
     return ids
 
 
-def _require_known(names: Collection[str] | None, choices: Sequence[str], what: str) -> None:
-    if names is None:
-        return
-    if isinstance(names, str) or not names or any(name not in choices for name in names):
+def _known(names: Iterable[Name], choices: Sequence[Name], what: str) -> tuple[Name, ...]:
+    """Return the names. Raises InvalidInput for none, others, or what holds no names at all."""
+    given = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+    if not given or any(name not in choices for name in given):
         raise InvalidInput(f"`{what}` must name some of {', '.join(choices)}.", field=what)
+    return given

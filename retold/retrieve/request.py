@@ -50,9 +50,10 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     )
 
 
-def _texts(values: Iterable[str], field: str, most: int, max_chars: int) -> tuple[str, ...]:
-    if isinstance(values, str):
-        raise InvalidInput(f"`{field}` must be a list of strings, not one string.", field=field)
+def _texts(values: object, field: str, most: int, max_chars: int) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        kind = "string" if isinstance(values, str) else type(values).__name__
+        raise InvalidInput(f"`{field}` must be a list of strings, not one {kind}.", field=field)
     texts = tuple(values)
     if not 1 <= len(texts) <= most:
         raise InvalidInput(f"`{field}` must hold 1 to {most} strings.", field=field)
@@ -66,10 +67,12 @@ def _context(context: str | None) -> str | None:
     return context and context.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ")
 
 
-def _types(types: Iterable[MemoryType] | None) -> tuple[MemoryType, ...] | None:
+def _types(types: object) -> tuple[MemoryType, ...] | None:
     if types is None:
         return None
-    chosen = () if isinstance(types, str) else tuple(dict.fromkeys(types))
+    chosen: tuple[MemoryType, ...] = ()
+    if isinstance(types, Iterable) and not isinstance(types, str):
+        chosen = tuple(dict.fromkeys(types))
     unknown = [name for name in chosen if name not in MEMORY_TYPES]
     if unknown or not chosen:
         choices = ", ".join(MEMORY_TYPES)

@@ -73,6 +73,18 @@ class SearchLogRepository:
         row = self._tx.one(QUERIES["get"], {"id": search_id})
         return None if row is None else dict(zip(COLUMNS, row, strict=True))
 
+    def returned_ending(
+        self, agent_id: str, user_id: str, external_id: str | None, ending: str
+    ) -> tuple[str, ...]:
+        """Return the ids with this ending that searches of a conversation returned."""
+        bindings = {
+            "agent_id": agent_id,
+            "user_id": user_id,
+            "external_id": external_id,
+            "ending": ending,
+        }
+        return tuple(row[0] for row in self._tx.run(QUERIES["returned_ending"], bindings))
+
     def iterate(
         self,
         *,

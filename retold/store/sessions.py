@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,21 @@ QUERIES = load_queries("sessions")
 
 SEGMENT_MARK = "~"
 """Separated segment numbers in files of version 1; supplied ids may not contain it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentOverview:
+    """One segment with what its turns span, for an operator.
+
+    ``first_at`` and ``last_at`` are the turns' own times, which an import keeps; None without
+    turns. ``recorded`` False means that the segment keeps no transcript.
+    """
+
+    session: Session
+    recorded: bool
+    turns: int
+    first_at: datetime | None
+    last_at: datetime | None
 
 
 class SessionRepository:
@@ -125,6 +140,39 @@ class SessionRepository:
         bindings = {"user_id": user_id, "agent_id": agent_id, "after_id": after, "limit": limit}
         return _sessions(self._tx.run(QUERIES["list_for_user"], bindings))
 
+    def overview_page(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> list[SegmentOverview]:
+        """Return a page of segments, newest first, after the one with id ``after``.
+
+        None takes every user, or every agent. No principal may see it: it is the operator's. An
+        unknown ``after`` gives no rows.
+        """
+        bindings = {"user_id": user_id, "agent_id": agent_id, "after_id": after, "limit": limit}
+        return [_overview(row) for row in self._tx.run(QUERIES["overview_page"], bindings)]
+
+    def overviews(
+        self,
+        *,
+        session_id: str | None = None,
+        external_id: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+    ) -> list[SegmentOverview]:
+        """Return the segments of one internal or one external id, by conversation and segment."""
+        bindings = {
+            "id": session_id,
+            "external_id": external_id,
+            "user_id": user_id,
+            "agent_id": agent_id,
+        }
+        return [_overview(row) for row in self._tx.run(QUERIES["overviews"], bindings)]
+
     def list_idle(self, silent_since: datetime, *, limit: int = 100) -> list[Session]:
         """Return open segments without a turn since the moment, longest silent first."""
         bindings = {"silent_since": to_text(silent_since), "limit": limit}
@@ -187,6 +235,13 @@ class SessionRepository:
         )
         return self._insert_turn(turn)
 
+    def add_history(self, turn: Turn) -> Turn:
+        """Append a turn to the very segment it names, ended or not; return it with its number.
+
+        For history: it opens no segment and compares no key. Raises NotFound.
+        """
+        return self._insert_turn(turn)
+
     def turns(self, conversation_id: str) -> list[Turn]:
         """Return the turns of all segments in order; blanked ones have empty content."""
         return _turns(self._tx.run(QUERIES["turns"], {"conversation_id": conversation_id}))
@@ -207,6 +262,28 @@ class SessionRepository:
     def turns_of(self, session_id: str) -> list[Turn]:
         """Return the turns of one segment in order; blanked ones have empty content."""
         return _turns(self._tx.run(QUERIES["turns_of"], {"id": session_id}))
+
+    def turn_page(
+        self,
+        conversation_id: str,
+        *,
+        segment: int | None = None,
+        after: tuple[int, int] = (0, 0),
+        limit: int = 100,
+    ) -> list[tuple[int, Turn]]:
+        """Return a page of turns with the numbers of their segments, in order.
+
+        ``segment`` None takes all of the conversation. ``after`` is the segment and number of the
+        last turn of the page before.
+        """
+        bindings = {
+            "conversation_id": conversation_id,
+            "segment": segment,
+            "after_segment": after[0],
+            "after_turn": after[1],
+            "limit": limit,
+        }
+        return [(row[10], _turn(row)) for row in self._tx.run(QUERIES["turn_page"], bindings)]
 
     def turn_by_key(
         self, conversation_id: str, external_key: str, role: TurnRole, content: str
@@ -324,6 +401,16 @@ def _session(row: tuple[Any, ...]) -> Session:
         ended_by=row[10],
         extraction_requested_at=from_text_or_none(row[11]),
         extracted_at=from_text_or_none(row[12]),
+    )
+
+
+def _overview(row: tuple[Any, ...]) -> SegmentOverview:
+    return SegmentOverview(
+        session=_session(row),
+        recorded=bool(row[13]),
+        turns=row[14],
+        first_at=from_text_or_none(row[15]),
+        last_at=from_text_or_none(row[16]),
     )
 
 

@@ -117,6 +117,23 @@ def test_latency_writes_from_two_processes_while_it_searches(tmp_path):
     assert figures["writers"]["transactions_a_second"] > 0
 
 
+def test_import_measures_a_tenth_the_whole_and_a_second_time(data, tmp_path):
+    done = run("session_import.py", "--data", data, "--rounds", 1, "--json", cwd=tmp_path)
+
+    document = json.loads(done.stdout)
+    assert [document[name]["imported"] for name in ("tenth", "whole", "again")] == [1, 16, 0]
+    assert document["memory_ratio"] > 0
+    assert "apsw" in done.stderr
+    assert str(tmp_path) not in done.stdout + done.stderr
+
+
+def test_import_says_that_its_data_is_absent(tmp_path):
+    done = run("session_import.py", "--data", tmp_path / "nothing.jsonl", cwd=tmp_path)
+
+    assert done.stdout == ""
+    assert "nothing.jsonl is absent" in done.stderr
+
+
 def test_mutants_find_every_text_they_change(tmp_path):
     done = run("mutants.py", "--dry-run", cwd=tmp_path)
 

@@ -1,14 +1,49 @@
-"""The shipped implementations keep the contracts that users of ``retold.testing`` are given."""
+"""Every double and every implementation that ships keeps the contract of its port.
+
+Those that need torch run their contract beside their own tests.
+"""
 
 import pytest
 
+from retold import Overrides
 from retold.config import profile_config
 from retold.index.embedder import QueryCache, embedder_from_config
 from retold.ingest.lexical_judge import LexicalJudge
-from retold.protocols import Embedder, EquivalenceJudge, QueryRewriter
+from retold.policy.activation import NoActivator
+from retold.protocols import Embedder
+from retold.queue import NoQueue
+from retold.retrieve.rerank import NoReranker
 from retold.retrieve.rewrite import NoRewriter
-from retold.testing import FakeEmbedder
-from retold.testing.contracts import EmbedderContract, JudgeContract, RewriterContract
+from retold.testing import (
+    CountingIds,
+    FakeClock,
+    FakeContentPolicy,
+    FakeEmbedder,
+    FakeJudge,
+    FakeQueue,
+    FakeReranker,
+    FakeRewriter,
+    contracts,
+)
+from retold.util import new_id, system_clock
+
+PORTS = {
+    "embedder": contracts.EmbedderContract,
+    "judge": contracts.JudgeContract,
+    "rewriter": contracts.RewriterContract,
+    "reranker": contracts.RerankerContract,
+    "queue": contracts.JobQueueContract,
+    "activator": contracts.RecordActivatorContract,
+    "content_policy": contracts.ContentPolicyContract,
+    "clock": contracts.ClockContract,
+    "id_source": contracts.IdSourceContract,
+}
+
+
+def test_every_port_that_can_be_overridden_has_a_contract():
+    """A port added to ``Overrides`` makes this fail until it has one."""
+    assert set(PORTS) == set(Overrides.__slots__)
+    assert {contract.__name__ for contract in PORTS.values()} == set(contracts.__all__)
 
 
 @pytest.fixture(scope="module")
@@ -17,25 +52,105 @@ def packaged() -> Embedder:
     return embedder_from_config(profile_config("offline").embedding)
 
 
-class TestPackagedEmbedder(EmbedderContract):
+class TestPackagedEmbedder(contracts.EmbedderContract):
     @pytest.fixture
-    def embedder(self, packaged) -> Embedder:
+    def embedder(self, packaged):
         return packaged
 
 
-class TestQueryCache(EmbedderContract):
+class TestQueryCache(contracts.EmbedderContract):
     @pytest.fixture
-    def embedder(self) -> Embedder:
+    def embedder(self):
         return QueryCache(FakeEmbedder(dims=32), entries=4)
 
 
-class TestLexicalJudge(JudgeContract):
+class TestFakeEmbedder(contracts.EmbedderContract):
+    @pytest.fixture(params=[True, False], ids=["loaded", "loads with the first call"])
+    def embedder(self, request):
+        return FakeEmbedder(dims=64, is_loaded=request.param)
+
+
+class TestLexicalJudge(contracts.JudgeContract):
     @pytest.fixture
-    def judge(self) -> EquivalenceJudge:
+    def judge(self):
         return LexicalJudge()
 
 
-class TestNoRewriter(RewriterContract):
+class TestFakeJudge(contracts.JudgeContract):
+    @pytest.fixture(params=[0.7, None], ids=["scores", "declines"])
+    def judge(self, request):
+        return FakeJudge({("Likes tea", "Hates tea"): "contradicts"}, default_support=request.param)
+
+
+class TestNoReranker(contracts.RerankerContract):
     @pytest.fixture
-    def rewriter(self) -> QueryRewriter:
+    def reranker(self):
+        return NoReranker()
+
+
+class TestFakeReranker(contracts.RerankerContract):
+    @pytest.fixture
+    def reranker(self):
+        return FakeReranker({("what does she drink", "Likes green tea"): 0.9})
+
+
+class TestNoRewriter(contracts.RewriterContract):
+    @pytest.fixture
+    def rewriter(self):
         return NoRewriter()
+
+
+class TestFakeRewriter(contracts.RewriterContract):
+    @pytest.fixture(params=[{}, {"green tea": "does she like green tea"}], ids=["same", "other"])
+    def rewriter(self, request):
+        return FakeRewriter(request.param)
+
+
+class TestNoQueue(contracts.JobQueueContract):
+    @pytest.fixture
+    def queue(self):
+        return NoQueue()
+
+
+class TestFakeQueue(contracts.JobQueueContract):
+    @pytest.fixture
+    def queue(self):
+        return FakeQueue()
+
+
+class TestNoActivator(contracts.RecordActivatorContract):
+    @pytest.fixture
+    def activator(self):
+        return NoActivator()
+
+
+class TestFakeContentPolicy(contracts.ContentPolicyContract):
+    @pytest.fixture
+    def policy(self):
+        return FakeContentPolicy(
+            {"ana@example.org": "(address)"}, refuse={"4111 1111 1111 1111": "card number"}
+        )
+
+
+class TestSystemClock(contracts.ClockContract):
+    @pytest.fixture
+    def clock(self):
+        return system_clock
+
+
+class TestFakeClock(contracts.ClockContract):
+    @pytest.fixture
+    def clock(self):
+        return FakeClock()
+
+
+class TestNewId(contracts.IdSourceContract):
+    @pytest.fixture
+    def id_source(self):
+        return new_id
+
+
+class TestCountingIds(contracts.IdSourceContract):
+    @pytest.fixture
+    def id_source(self):
+        return CountingIds()

@@ -7,6 +7,8 @@ import pytest
 
 from retold.config import profile_config
 from retold.errors import StoreError, StoreUnavailable
+from retold.ingest.history import PastTurn
+from retold.ingest.turns import NewTurn
 from retold.memory import Retold
 from retold.runtime import Overrides, build_runtime
 from retold.store import Store
@@ -75,7 +77,13 @@ def finish(session):
     return session.finish()
 
 
-VERBS = {"remember": supersede, "forget": forget, "finish": finish}
+def take_history(session):
+    said = [NewTurn("user", f"said {n}", external_key=str(n)) for n in range(3)]
+    past = [PastTurn(f"old {n % 2}", turn) for n, turn in enumerate(said)]
+    return session._runtime.hooks.on_history(session.principal, past)
+
+
+VERBS = {"remember": supersede, "forget": forget, "finish": finish, "history": take_history}
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)

@@ -29,7 +29,14 @@ from retold.config import (
     resolve_store_path,
 )
 from retold.config.load import MAX_BYTES, key_paths
-from retold.config.reference import BEGIN, END, describe, render_yaml, replace_reference
+from retold.config.reference import (
+    BEGIN,
+    END,
+    describe,
+    render_reference,
+    render_yaml,
+    replace_reference,
+)
 from retold.errors import ConfigError
 from retold.models import SOURCE_KINDS
 
@@ -582,6 +589,36 @@ def test_every_key_has_a_line_with_its_meaning():
     for doc in describe():
         assert doc.meaning.endswith("."), doc.path
         assert doc.is_block or f"| `{doc.path}` |" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("store.path", "text"),
+        ("store.busy_timeout_seconds", "number, above 0"),
+        ("embedding.dims", "whole number, from 1"),
+        ("embedding.threads", "whole number, from 1, or null"),
+        ("embedding.allow_download", "true or false"),
+        ("retrieval.dedup_cosine", "number, -1 to 1"),
+        ("retrieval.gate.auto.entity_exempt", "false"),
+        ("logs.detail", "one of full, summary"),
+        ("ingestion.multi_valued_attributes", "list of text"),
+    ],
+)
+def test_reference_says_in_words_what_values_a_key_takes(path, kind):
+    assert {doc.path: doc.kind for doc in describe()}[path] == kind
+
+
+def test_running_the_reference_writes_the_page_and_the_file(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "docs" / "configuration.md").write_text(f"Before.\n\n{BEGIN}\nold\n{END}\nAfter.\n")
+    command = [sys.executable, "-m", "retold.config.reference"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+
+    page = (tmp_path / "docs" / "configuration.md").read_text()
+    assert page == f"Before.\n\n{BEGIN}\n\n{render_reference()}\n{END}\nAfter.\n"
+    assert (tmp_path / "config" / "retold.yaml").read_text() == render_yaml()
 
 
 def test_configuration_page_names_what_each_profile_sets():

@@ -38,3 +38,14 @@ where seq > :after_seq
   and (:user_id is null or user_id = :user_id)
 order by seq
 limit :limit;
+
+-- name: returned_ending
+-- Records that the searches of one conversation returned and whose id has this ending.
+select distinct shown.value
+from sessions
+join search_log on search_log.session_id = sessions.id
+join json_each(search_log.returned) as shown
+where sessions.agent_id = :agent_id
+  and sessions.user_id = :user_id
+  and sessions.external_id = :external_id
+  and substr(shown.value, -length(:ending)) = :ending;

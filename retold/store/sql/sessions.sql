@@ -54,6 +54,36 @@ where user_id = :user_id
 order by seq
 limit :limit;
 
+-- name: overview_page
+-- One page of segments with what their turns span, newest first, of one user and agent or of any.
+select s.id, s.external_id, s.segment, s.conversation_id, s.agent_id, s.user_id, s.project_id,
+  s.started_at, s.last_turn_at, s.ended_at, s.ended_by, s.extraction_requested_at, s.extracted_at,
+  s.recorded,
+  (select count(*) from session_turns as t where t.session_seq = s.seq),
+  (select min(t.at) from session_turns as t where t.session_seq = s.seq),
+  (select max(t.at) from session_turns as t where t.session_seq = s.seq)
+from sessions as s
+where (:user_id is null or s.user_id = :user_id)
+  and (:agent_id is null or s.agent_id = :agent_id)
+  and (:after_id is null or s.seq < (select seq from sessions where id = :after_id))
+order by s.seq desc
+limit :limit;
+
+-- name: overviews
+-- The segments of one id, internal or the host's, with what their turns span.
+select s.id, s.external_id, s.segment, s.conversation_id, s.agent_id, s.user_id, s.project_id,
+  s.started_at, s.last_turn_at, s.ended_at, s.ended_by, s.extraction_requested_at, s.extracted_at,
+  s.recorded,
+  (select count(*) from session_turns as t where t.session_seq = s.seq),
+  (select min(t.at) from session_turns as t where t.session_seq = s.seq),
+  (select max(t.at) from session_turns as t where t.session_seq = s.seq)
+from sessions as s
+where (:id is null or s.id = :id)
+  and (:external_id is null or s.external_id = :external_id)
+  and (:user_id is null or s.user_id = :user_id)
+  and (:agent_id is null or s.agent_id = :agent_id)
+order by s.conversation_id, s.segment;
+
 -- name: list_idle
 -- Open segments that heard nothing since a moment, longest silent first.
 select id, external_id, segment, conversation_id, agent_id, user_id, project_id,
@@ -127,6 +157,18 @@ from sessions as s
 join session_turns as t on t.session_seq = s.seq
 where s.conversation_id = :conversation_id
 order by s.segment, t.turn;
+
+-- name: turn_page
+-- One page of the turns of a conversation or of one of its segments, in order.
+select s.id, t.turn, t.role, t.content, t.at, t.origin, t.name, t.tool_name, t.external_key,
+  t.blanked_at, s.segment
+from sessions as s
+join session_turns as t on t.session_seq = s.seq
+where s.conversation_id = :conversation_id
+  and (:segment is null or s.segment = :segment)
+  and (s.segment, t.turn) > (:after_segment, :after_turn)
+order by s.segment, t.turn
+limit :limit;
 
 -- name: turns_with
 -- The turns of a conversation that hold a text to the letter and may be evidence, in order.

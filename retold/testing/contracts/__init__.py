@@ -1,6 +1,6 @@
 """What every implementation of a port must do, as pytest classes to inherit from.
 
-Subclass a contract in your tests, override its one fixture, and pytest runs the behaviours::
+Subclass a contract in your tests, override its fixture, and pytest runs the rules::
 
     class TestMyEmbedder(EmbedderContract):
         @pytest.fixture
@@ -10,9 +10,23 @@ Subclass a contract in your tests, override its one fixture, and pytest runs the
 Importing this package needs pytest.
 """
 
+from retold.testing.contracts.activator import RecordActivatorContract
+from retold.testing.contracts.content_policy import ContentPolicyContract
 from retold.testing.contracts.embedder import EmbedderContract
 from retold.testing.contracts.judge import JudgeContract
+from retold.testing.contracts.queue import JobQueueContract
 from retold.testing.contracts.reranker import RerankerContract
 from retold.testing.contracts.rewriter import RewriterContract
+from retold.testing.contracts.source import ClockContract, IdSourceContract
 
-__all__ = ["EmbedderContract", "JudgeContract", "RerankerContract", "RewriterContract"]
+__all__ = [
+    "ClockContract",
+    "ContentPolicyContract",
+    "EmbedderContract",
+    "IdSourceContract",
+    "JobQueueContract",
+    "JudgeContract",
+    "RecordActivatorContract",
+    "RerankerContract",
+    "RewriterContract",
+]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 from retold.protocols import Embedder
+from retold.testing.contracts.concurrency import side_by_side
 
 TEXTS = (
     "Likes green tea",
@@ -70,9 +69,11 @@ class EmbedderContract:
         assert embedder.is_loaded
 
     def test_embedder_serves_several_threads(self, embedder: Embedder) -> None:
-        """Concurrent calls give what calls one after another give."""
-        alone = embedder.embed_documents(TEXTS[:2])
-        with ThreadPoolExecutor(4) as pool:
-            together = list(pool.map(lambda _: embedder.embed_documents(TEXTS[:2]), range(8)))
+        """Side by side every text gets the vector that it gets alone."""
+        inputs = [TEXTS[at % len(TEXTS)] for at in range(8)]
+        alone = [embedder.embed_documents([text]) for text in inputs]
+        together = side_by_side(lambda text: embedder.embed_documents([text]), inputs)
 
-        assert all(np.allclose(alone, vectors, atol=1e-5) for vectors in together)
+        assert all(
+            np.allclose(one, two, atol=1e-5) for one, two in zip(alone, together, strict=True)
+        )

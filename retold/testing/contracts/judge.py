@@ -9,6 +9,7 @@ import pytest
 from retold.config import EvidenceConfig
 from retold.models import Label, Verdict
 from retold.protocols import EquivalenceJudge
+from retold.testing.contracts.concurrency import side_by_side
 
 ENTAIL_FLOOR = EvidenceConfig().entail_floor
 
@@ -71,3 +72,10 @@ class JudgeContract:
         verdict = judge.support("Ana likes green tea.", "Ana likes green tea.", names=("Ana",))
 
         assert verdict is None or verdict.entails >= ENTAIL_FLOOR
+
+    def test_judge_serves_several_threads(self, judge: EquivalenceJudge) -> None:
+        """Side by side every pair gets the verdict that it gets alone."""
+        inputs = [PAIRS[at % len(PAIRS)] for at in range(8)]
+        alone = [judge.judge(*pair) for pair in inputs]
+
+        assert side_by_side(lambda pair: judge.judge(*pair), inputs) == alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retold.protocols import Reranker
+from retold.testing.contracts.concurrency import side_by_side
 
 QUERY = "what does she drink"
 DOCS = ("Likes green tea", "The build takes nine minutes.", "我喜欢茶", "")
@@ -40,3 +41,15 @@ class RerankerContract:
     def test_reranker_scores_no_documents(self, reranker: Reranker) -> None:
         """Nothing in, nothing out."""
         assert list(reranker.score(QUERY, ())) == []
+
+    def test_reranker_repeats_itself(self, reranker: Reranker) -> None:
+        """The same call gives the same numbers."""
+        assert list(reranker.score(QUERY, DOCS)) == list(reranker.score(QUERY, DOCS))
+
+    def test_reranker_serves_several_threads(self, reranker: Reranker) -> None:
+        """Side by side every document gets the score that it gets alone."""
+        inputs = [DOCS[at % len(DOCS)] for at in range(8)]
+        alone = [list(reranker.score(QUERY, [doc])) for doc in inputs]
+        together = side_by_side(lambda doc: list(reranker.score(QUERY, [doc])), inputs)
+
+        assert together == [pytest.approx(one, abs=1e-4) for one in alone]

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from huggingface_hub import constants
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from retold import protocols
 from retold.config import EmbeddingConfig, parse_config, profile_config
 from retold.errors import ConfigError, EmbeddingError, RetoldSetupError
 from retold.index import embedder as module
+from retold.index import hub
 from retold.index.embedder import Embedder, QueryCache, check_vectors, embedder_from_config
 
 DIMS = 4
@@ -252,12 +254,17 @@ def test_embedder_version_follows_the_configured_tag():
 
 
 @pytest.mark.parametrize("name", ["standard", "lite"])
-def test_hub_models_are_a_setup_error_that_names_both_ways_out(name):
+def test_hub_model_that_is_not_here_is_a_setup_error_that_names_both_ways_out(
+    name, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(hub, "PACKAGES", ())
+
     with pytest.raises(RetoldSetupError) as caught:
         embedder_from_config(profile_config(name).embedding)
 
     assert "profile='offline'" in caught.value.message
-    assert "embedder of your own" in caught.value.message
+    assert f"`retold models pull {name}`" in caught.value.message
 
 
 def test_wrong_width_is_a_configuration_error_that_names_the_right_one():

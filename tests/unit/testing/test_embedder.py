@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from retold.errors import EmbeddingError
 from retold.index.checks import check_vectors
-from retold.protocols import Embedder
 from retold.testing import FakeEmbedder
-from retold.testing.contracts import EmbedderContract
-
-
-class TestFakeEmbedderKeepsThePort(EmbedderContract):
-    @pytest.fixture
-    def embedder(self) -> Embedder:
-        return FakeEmbedder(dims=64)
 
 
 def cosine(embedder, a, b):

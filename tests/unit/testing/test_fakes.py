@@ -8,7 +8,7 @@ import pytest
 
 from retold.errors import InvalidInput, RerankError, RewriteError
 from retold.models import RewriteResult
-from retold.protocols import ContentPolicy, JobQueue, QueryRewriter, Reranker
+from retold.protocols import ContentPolicy, JobQueue
 from retold.testing import (
     CountingIds,
     FakeClock,
@@ -17,19 +17,6 @@ from retold.testing import (
     FakeReranker,
     FakeRewriter,
 )
-from retold.testing.contracts import RerankerContract, RewriterContract
-
-
-class TestFakeRewriterKeepsThePort(RewriterContract):
-    @pytest.fixture(params=[{}, {"green tea": "does she like green tea"}], ids=["same", "other"])
-    def rewriter(self, request) -> QueryRewriter:
-        return FakeRewriter(request.param)
-
-
-class TestFakeRerankerKeepsThePort(RerankerContract):
-    @pytest.fixture
-    def reranker(self) -> Reranker:
-        return FakeReranker({("what does she drink", "Likes green tea"): 0.9})
 
 
 def test_rewriter_captures_queries_and_context():

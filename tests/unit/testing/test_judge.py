@@ -1,15 +1,7 @@
 import pytest
 
 from retold.errors import JudgeError
-from retold.protocols import EquivalenceJudge
 from retold.testing import FakeJudge
-from retold.testing.contracts import JudgeContract
-
-
-class TestFakeJudgeKeepsThePort(JudgeContract):
-    @pytest.fixture
-    def judge(self) -> EquivalenceJudge:
-        return FakeJudge()
 
 
 def test_judge_answers_from_its_table_in_both_orders():
