@@ -122,7 +122,7 @@ def test_import_killed_in_the_middle_goes_on_where_it_was(store, file, format_, 
     with pipe.open("wb") as feed:
         feed.write(data[: len(data) * 2 // 3])
         feed.flush()
-        assert process.stderr.readline().startswith("imported ")
+        assert process.stderr.readline().startswith("read ")
         process.kill()
         process.wait()
         process.communicate()
