@@ -9,6 +9,7 @@ import pytest
 from retold import Overrides, Retold, Scope
 from retold.models import WriteRequest
 from retold.text.frames import MEMORY_TOOL_NAMES
+from retold.tools import reading
 from retold.tools.schemas import published_schema
 from tests.scenarios.support import ANA, PRIVATE_ANA, PROJECT, person
 
@@ -428,6 +429,21 @@ def test_get_shows_source_evidence_versions_and_disagreements(world, session, to
     assert "conflicts with mem_" in answer.text
 
 
+def test_long_history_is_cut_and_says_so(world, session, tools, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_RELATED", 2)
+    for city in ("Porto", "Lisbon", "Rome", "Oslo"):
+        world.clock.advance(hours=1)
+        session.turn("user", f"I live in {city} now.")
+        last = home(tools, f"The user lives in {city}", f"I live in {city} now.")
+
+    answer = tools.call("memory_get", {"ids": [last.data["record_id"]]})
+
+    assert "> The user lives in Rome" in answer.text
+    assert "> The user lives in Porto" not in answer.text
+    assert "1 more versions or conflicts are not shown" in answer.text
+    assert len(answer.data["records"][0]["lineage"]) == 4
+
+
 # -- where a model may write ------------------------------------------------------------------
 
 
@@ -454,6 +470,9 @@ def test_hosts_own_map_needs_a_grant_for_the_user_scope(world, session):
 
     assert code(refused) == "scope_not_writable"
     assert unchanged == before
+    assert [event.payload for event in world.events("write.denied")] == [
+        {"code": "scope_not_writable"}
+    ]
     assert world.record(allowed.data["record_id"]).scope == ANA
 
 
@@ -510,6 +529,25 @@ def test_fact_without_an_attribute_is_refused(world, tools, type_):
 
     assert code(answer) == "invalid_subject"
     assert "such as home_city" in answer.text
+    assert world.row_counts() == before
+
+
+def test_attribute_of_which_nothing_remains_is_told_of_the_attribute(tools):
+    answer = home(tools, attribute="!!!")
+
+    assert code(answer) == "invalid_subject"
+    assert answer.data["error"]["field"] == "attribute"
+    assert "example" not in answer.data["error"]
+
+
+def test_fact_dated_ahead_is_refused_without_naming_arguments_that_the_tools_lack(world, tools):
+    before = world.row_counts()
+
+    answer = home(tools, event_at="2036-01-01T00:00:00Z")
+
+    assert code(answer) == "invalid_input"
+    assert "episodic" in answer.text
+    assert "valid_from" not in answer.text
     assert world.row_counts() == before
 
 
