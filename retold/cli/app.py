@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "history": ("retold.cli.history", "Show every version of a claim."),
     "list": ("retold.cli.list", "List records, the newest first."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
+    "models": ("retold.cli.models", "Look at the models of the profiles, fetch them, try them."),
     "revoke": ("retold.cli.grants", "Take a grant away."),
     "scope": ("retold.cli.scope", "Look at scopes: who owns records."),
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
