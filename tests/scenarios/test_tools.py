@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from retold import Overrides, Retold, Scope
+from retold import Overrides, Retold, Scope, StoreBusy
 from retold.models import WriteRequest
+from retold.store.events import EventRepository
 from retold.text.frames import MEMORY_TOOL_NAMES
 from retold.tools import reading
 from retold.tools.schemas import published_schema
@@ -707,3 +708,42 @@ def test_activation_is_part_of_the_answer(make_world):
         assert answer.data["activation"] == "conditional"
         assert answer.data["activation_reason"] == expected
         assert world.record(answer.data["record_id"]).content == "The user lives in Porto"
+
+
+@pytest.mark.parametrize(
+    "fault", [StoreBusy("locked"), RuntimeError("secret")], ids=["busy", "bug"]
+)
+@pytest.mark.parametrize("verb", ["write", "confirm", "supersede", "expire", "forget", "merge"])
+def test_change_that_breaks_off_leaves_nothing_behind(world, session, tools, verb, fault):
+    """The event comes last in every transaction; what came before it goes with it."""
+    record_id = guess(tools)
+    session.turn("user", "Alex and Robin like tea.")
+    with world.retold.store.write() as tx:
+        one, two = (tx.entities.insert("person", name, PRIVATE_ANA, [name]).id for name in "ab")
+    calls = {
+        **calls_by_id(record_id),
+        "write": (
+            "memory_write",
+            {
+                "type": "semantic",
+                "content": "Alex likes tea",
+                "attribute": "likes",
+                "evidence": "Alex and Robin like tea.",
+                "entities": [{"kind": "person", "name": "Alex", "role": "about"}],
+            },
+        ),
+        "merge": ("memory_revise", {"entity_id": one, "merge_into": two, "reason": "r"}),
+    }
+    before = (world.row_counts(), world.record(record_id))
+
+    def append(*_, **__):
+        raise fault
+
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(EventRepository, "append", append)
+        answer = tools.call(*calls[verb])
+
+    assert code(answer) == {StoreBusy: "store_busy"}.get(type(fault), "internal_error")
+    assert "secret" not in answer.text
+    assert (world.row_counts(), world.record(record_id)) == before
+    assert not tools.call(*calls[verb]).is_error
