@@ -53,6 +53,13 @@ if TYPE_CHECKING:
         HostItem as HostItem,
         MemoryHost as MemoryHost,
     )
+    from retold.ingest.history import (
+        HistoryCount as HistoryCount,
+        PastTurn as PastTurn,
+    )
+    from retold.ingest.turns import (
+        NewTurn as NewTurn,
+    )
     from retold.memory import (
         AsyncMemorySession as AsyncMemorySession,
         MemorySession as MemorySession,
@@ -159,6 +166,11 @@ _PUBLIC = {
         "HostItem",
         "MemoryHost",
     ),
+    "retold.ingest.history": (
+        "HistoryCount",
+        "PastTurn",
+    ),
+    "retold.ingest.turns": ("NewTurn",),
     "retold.memory": (
         "AsyncMemorySession",
         "MemorySession",

@@ -10,6 +10,7 @@ from retold.config import RetoldConfig
 from retold.errors import EmbeddingProfileMismatch, NotYetAvailable
 from retold.index.embedder import embedder_from_config
 from retold.index.vector import VectorIndex
+from retold.ingest.judges import judge_from_config
 from retold.policy.activation import NoActivator
 from retold.protocols import (
     ContentPolicy,
@@ -100,28 +101,6 @@ class Overrides:
     content_policy: ContentPolicy | None = None
     clock: Clock = system_clock
     id_source: IdSource = new_id
-
-
-def judge_from_config(config: RetoldConfig) -> EquivalenceJudge:
-    """Return the configured judge, not loaded yet.
-
-    Raises RetoldSetupError when a model, or what loads it, is not on this machine, ConfigError for
-    a model of another kind.
-    """
-    if config.ingestion.equivalence.is_lexical:
-        from retold.ingest.lexical_judge import LexicalJudge
-
-        return LexicalJudge()
-    from retold.index.device import Placement
-    from retold.ingest.equivalence import NLICrossEncoderJudge
-
-    return NLICrossEncoderJudge(
-        config.ingestion.equivalence.model,
-        entail_floor=config.ingestion.equivalence.entail_floor,
-        contradict_floor=config.ingestion.equivalence.contradict_floor,
-        placement=Placement(config.embedding.device, config.embedding.threads),
-        allow_download=config.embedding.allow_download,
-    )
 
 
 def _own_reranker(config: RetoldConfig, given: Overrides) -> BgeReranker | None:

@@ -1,5 +1,7 @@
 """Command lines in processes of their own, without a network and without settings of the caller."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -7,7 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from retold.cli.app import run
 from tests.network_guard import outside_guard
 
 SECONDS = 120
@@ -47,6 +51,28 @@ def retold(*arguments: str | Path, cwd: Path | None = None, **variables: str) ->
         timeout=SECONDS,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def retold_here(
+    *arguments: str | Path,
+    store: Path | None = None,
+    cwd: Path | None = None,
+    **variables: str,
+) -> Finished:
+    """Run ``retold`` on a store in this process: sooner, where that proves as much."""
+    if store is not None:
+        variables["RETOLD_STORE"] = str(store)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RETOLD_")}
+    kept.pop("NO_COLOR", None)
+    with (
+        mock.patch.dict(os.environ, kept | {"COLUMNS": "80"} | variables, clear=True),
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as out,
+        contextlib.redirect_stderr(io.TextIOWrapper(io.BytesIO(), "utf-8")) as err,
+    ):
+        code = run([*map(str, arguments)])
+        out.flush(), err.flush()
+    return Finished(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 def without_modules(directory: Path, *names: str) -> str:

@@ -21,6 +21,7 @@ PACKAGES = (
     "retold.store",
     "retold.config",
     "retold.runtime",
+    "retold.tools",
 )
 
 CONTENT_NAMES = {
@@ -53,7 +54,7 @@ CONTENT_NAMES = {
 }
 """Names of fields that hold what somebody said, wrote or asked."""
 
-OF_OURS = {("Slot", "name")}
+OF_OURS = {("Slot", "name"), ("Tool", "name")}
 """Fields of such a name whose values are written in the code, not by a user."""
 
 

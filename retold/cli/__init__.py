@@ -11,6 +11,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     0 done, 1 unexpected, 2 refused or invalid, 5 pending or incomplete, 6 unhealthy.
     """
-    from retold.cli.app import run
+    try:
+        from retold.cli.app import run
 
-    sys.exit(run(arguments))
+        code = run(arguments)
+    except KeyboardInterrupt:  # while it starts or ends; a command is interrupted in `run`
+        sys.exit(1)
+    sys.exit(code)

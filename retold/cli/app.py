@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from retold import __version__
 from retold.cli.exits import (
@@ -24,10 +25,19 @@ from retold.cli.exits import (
 from retold.cli.options import GlobalOptions, Sources, global_options
 
 COMMANDS: Final = {
+    "completion": ("retold.cli.completion", "Print a script that completes commands in a shell."),
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
+    "dump": ("retold.cli.dump", "Print records as JSON lines."),
+    "get": ("retold.cli.get", "Print full records with their lineage and events."),
+    "grant": ("retold.cli.grants", "Let an agent use a shared scope."),
+    "history": ("retold.cli.history", "Show every version of a claim."),
+    "list": ("retold.cli.list", "List records, the newest first."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
+    "models": ("retold.cli.models", "Look at the models of the profiles, fetch them, try them."),
+    "revoke": ("retold.cli.grants", "Take a grant away."),
+    "scope": ("retold.cli.scope", "Look at scopes: who owns records."),
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
-    "sessions": ("retold.cli.sessions", "Import transcripts, list conversations and show them."),
+    "sessions": ("retold.cli.sessions", "Take transcripts in, list conversations and show them."),
     "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
 }
 """The module that holds each command, and the line that the overview shows for it."""
@@ -46,6 +56,21 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an interrupt becomes click's own Abort, without its blank line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if sys.stderr is not None and sys.stderr.isatty():
+                click.echo(err=True)  # the terminal has shown ^C
+            raise click.exceptions.Abort from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands without loading them, then the options."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without loading them."""

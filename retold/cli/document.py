@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -33,3 +33,24 @@ def echo_document(value: object) -> None:
     """Print one JSON document; a lone surrogate is escaped, since UTF-8 has no form for it."""
     text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
     click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def flat(value: object, name: str = "") -> Iterator[str]:
+    """Yield ``a.b value`` for every leaf of a document; what is empty is left out."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from flat(one, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple):
+        if any(isinstance(one, Mapping | list | tuple) for one in value):
+            for place, one in enumerate(value, start=1):
+                yield from flat(one, f"{name}.{place}" if name else str(place))
+        elif value:
+            yield f"{name} {' + '.join(map(_leaf, value))}".strip()
+    elif value is not None:
+        yield f"{name} {_leaf(value)}".strip()
+
+
+def _leaf(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

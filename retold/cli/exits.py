@@ -20,6 +20,10 @@ _LOST_OUTPUT: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno
 """How a full or failing device refuses what is printed; errors of other files name the file."""
 
 
+_FOR_A_COMMAND: Final = ("open the store with profile='offline'", "pass --profile offline")
+"""What the library tells a program to do, and what that is on the command line."""
+
+
 class ChildFailed(Exception):
     """A process that this command started said what went wrong, and with which exit code."""
 
@@ -59,7 +63,7 @@ def error_line(error: BaseException) -> str:
     and the reason: other texts may hold memory content.
     """
     if isinstance(error, RetoldError):
-        return one_line(error.message)
+        return one_line(error.message.replace(*_FOR_A_COMMAND))
     if isinstance(error, ChildFailed):
         return error.line
     if isinstance(error, OSError) and is_lost_output(error):

@@ -33,8 +33,16 @@ class Settings:
     configured: str
 
 
-def store_path(options: GlobalOptions) -> Path:
-    """Return the file a command is about. Raises StoreUnavailable when it is not there."""
+def store_path(options: GlobalOptions, *, for_principals: bool = False) -> Path:
+    """Return the file a command is about. Raises StoreUnavailable when it is not there.
+
+    A command that shows or changes more than an agent may reach is refused for one; those that
+    ask what the principal may read say so with ``for_principals``.
+    """
+    if options.principal is not None and not for_principals:
+        raise InvalidInput(
+            "this command is for operators: --as takes a name without a slash, such as admin"
+        )
     path = Path(_named_path(options))
     if not path.exists():
         raise StoreUnavailable(
@@ -79,9 +87,14 @@ def settings(options: GlobalOptions, store_profile: str | None) -> Settings:
 
 
 @contextmanager
-def opened_store(options: GlobalOptions) -> Iterator[tuple[Store, Settings]]:
-    """Open the store for reading, no model needed; unresolved migration issues do not matter."""
-    path = store_path(options)
+def opened_store(
+    options: GlobalOptions, *, for_principals: bool = False
+) -> Iterator[tuple[Store, Settings]]:
+    """Open the store without a model; unresolved migration issues do not matter.
+
+    Raises what ``store_path`` raises.
+    """
+    path = store_path(options, for_principals=for_principals)
     wait = settings(options, None).config.store.busy_timeout_seconds
     with open_existing(path, wait, options.sources) as store:
         with store.read() as tx:
@@ -114,8 +127,8 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     """Open the store with its embedder, which loads on first use."""
     from retold.runtime import Overrides, build_search_runtime
 
-    path = store_path(options)
-    with opened_store(options) as (store, chosen):
+    path = store_path(options, for_principals=True)
+    with opened_store(options, for_principals=True) as (store, chosen):
         read_only = store.read_only
     try:
         runtime = build_search_runtime(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from retold.errors import InvalidInput
 from retold.text import require_id
 from retold.util import Clock, IdSource, new_id, system_clock
+
+if TYPE_CHECKING:
+    from retold.models import Principal, Scope
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,6 +38,14 @@ class GlobalOptions:
     actor: str = "admin"
     as_json: bool = False
 
+    @property
+    def principal(self) -> Principal | None:
+        """Return whom a command reads for: the pair that ``--as`` names; None for an operator."""
+        from retold.models import Principal
+
+        agent_id, separator, user_id = self.actor.partition("/")
+        return Principal(agent_id, user_id) if separator else None
+
 
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     options = context.ensure_object(GlobalOptions)
@@ -47,11 +58,14 @@ def _keep(context: click.Context, parameter: click.Parameter, value: object) -> 
 
 
 def _require_name(value: str, context: click.Context, parameter: click.Parameter) -> None:
-    """Refuse what the audit trail could not show on one line."""
+    """Refuse what the audit trail could not show on one line, and half a pair."""
     try:
-        require_id(value, "--as", allow_slash=True)
+        for name in value.split("/", 1):
+            require_id(name, "--as", allow_slash=False)
     except InvalidInput as wrong:
-        raise click.BadParameter(wrong.message, context, parameter) from None
+        raise click.BadParameter(
+            f"{wrong.message.rstrip('.')}: give a name, or AGENT/USER", context, parameter
+        ) from None
 
 
 def global_options(command: Command) -> Command:
@@ -60,6 +74,7 @@ def global_options(command: Command) -> Command:
         (
             click.option(
                 "--store",
+                type=click.Path(),
                 metavar="FILE",
                 callback=_keep,
                 expose_value=False,
@@ -67,6 +82,7 @@ def global_options(command: Command) -> Command:
             ),
             click.option(
                 "--config",
+                type=click.Path(),
                 metavar="YAML",
                 callback=_keep,
                 expose_value=False,
@@ -85,7 +101,8 @@ def global_options(command: Command) -> Command:
                 metavar="NAME",
                 callback=_keep,
                 expose_value=False,
-                help="Who you are, for the audit trail.  [default: admin]",
+                help="Who you are: an operator, or AGENT/USER to read no more than those may.  "
+                "[default: admin]",
             ),
             click.option(
                 "--json",
@@ -122,3 +139,20 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since click 
                 f"pass the like of {moment.replace(tzinfo=UTC).isoformat()}"
             )
         return moment
+
+
+class ScopeName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
+    """A scope such as ``user:ana``."""
+
+    name = "scope"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Scope:
+        """Return the scope; text that is none is refused with an example or the choices."""
+        from retold.models import Scope
+
+        try:
+            return value if isinstance(value, Scope) else Scope.parse(str(value))
+        except InvalidInput as wrong:
+            self.fail(wrong.message)

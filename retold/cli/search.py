@@ -29,8 +29,8 @@ _TEXTS: Final = frozenset(
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("--agent", required=True, metavar="ID", help="The agent that asks.")
-@click.option("--user", required=True, metavar="ID", help="The user it asks for.")
+@click.option("--agent", metavar="ID", help="The agent that asks.")
+@click.option("--user", metavar="ID", help="The user it asks for.")
 @click.option("--project", metavar="ID", help="The project they work on.")
 @click.option("-k", type=click.IntRange(min=1), help="Most results.  [default: default_k]")
 @click.option("--type", "types", multiple=True, type=click.Choice(MEMORY_TYPES), help="Only these.")
@@ -39,14 +39,15 @@ _TEXTS: Final = frozenset(
 @click.option("--known-at", type=Moment(), help="Search what the store believed then.")
 @click.option("--as-of", type=Moment(), help="Search what was true then.")
 @click.option("--history", is_flag=True, help="Include superseded and expired records.")
+@click.option("--log", is_flag=True, help="Print the whole row of the search log.")
 @global_options
 @click.pass_obj
 def search(
     options: GlobalOptions,
     *,
     query: tuple[str, ...],
-    agent: str,
-    user: str,
+    agent: str | None,
+    user: str | None,
     project: str | None,
     k: int | None,
     types: tuple[Any, ...],
@@ -55,11 +56,14 @@ def search(
     known_at: datetime | None,
     as_of: datetime | None,
     history: bool,
+    log: bool,
 ) -> int:
     """Search as an agent for a user and show why each result came back.
 
-    One to three phrases. The search is logged like any other.
+    One to three phrases. --as AGENT/USER stands for --agent and --user. The search is logged
+    like any other.
     """
+    principal = asking(options, agent, user, project)
     with opened_for_search(options) as runtime:
         request = SearchRequest(
             queries=query,
@@ -71,7 +75,7 @@ def search(
             known_at=known_at,
             as_of=as_of,
         )
-        response = runtime.retriever.search(Principal(agent, user, None, project), request)
+        response = runtime.retriever.search(principal, request)
         row = logged_row(runtime.store, runtime.retriever, response)
     found = search_document(response, row)
     if options.as_json:
@@ -79,8 +83,25 @@ def search(
     else:
         from retold.cli.search_text import search_lines
 
-        click.echo("\n".join(search_lines(found)))
+        click.echo("\n".join(search_lines(found, whole_log=log)))
     return PENDING if response.degraded else DONE
+
+
+def asking(
+    options: GlobalOptions, agent: str | None, user: str | None, project: str | None
+) -> Principal:
+    """Return who asks; ``--as AGENT/USER`` says it alone and never beside another pair."""
+    named = options.principal
+    for option, given, of_pair in (
+        ("--agent", agent, named and named.agent_id),
+        ("--user", user, named and named.user_id),
+    ):
+        if given is None and of_pair is None:
+            raise click.UsageError(f"Missing option '{option}', or pass --as AGENT/USER")
+        if None not in (given, of_pair) and given != of_pair:
+            raise click.UsageError(f"--as {options.actor} and {option} {given} are not the same")
+    pair = named or Principal(str(agent), str(user))
+    return Principal(pair.agent_id, pair.user_id, None, project)
 
 
 def logged_row(

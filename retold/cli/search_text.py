@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from retold.cli.log_text import whole_row_lines
+from retold.cli.record_text import record_lines
 from retold.cli.text import clean, count, heading, labelled, table
 
 Document = Mapping[str, Any]
@@ -13,38 +15,24 @@ _FRESH: Final = HEADINGS.index("fresh")
 _STAGES_SHOWN: Final = ("embed", "index_refresh", "dense", "lexical", "gate", "log", "total")
 
 
-def search_lines(found: Document) -> Iterator[str]:
-    """Yield results, the table of reasons and the log row."""
+def search_lines(found: Document, *, whole_log: bool = False) -> Iterator[str]:
+    """Yield results, the table of reasons and the log row, or every column of that."""
     for note in found["degraded"]:
         yield from labelled("degraded", clean(note))
     if not found["results"]:
         yield from labelled("nothing", clean(found["empty_reason"] or ""))
     for number, result in enumerate(found["results"], start=1):
-        yield from _result(number, result)
+        conflicts = result["explanation"]["conflicts_with"]
+        yield from record_lines(str(number), result["record"], conflicts)
     if found["results"]:
         yield ""
         yield heading("why")
         yield from why_table(found)
     yield ""
     yield from log_lines(found)
-
-
-def _result(number: int, result: Document) -> Iterator[str]:
-    record, why = result["record"], result["explanation"]
-    yield from labelled(str(number), clean(record["content"]), indent=4)
-    facts = (
-        record["type"],
-        record["status"],
-        record["source_kind"],
-        f"event {record['event_at'][:10]}",
-        clean(record["scope"]),
-        record["id"],
-    )
-    yield from labelled("", " · ".join(facts), indent=4)
-    if record["evidence"] and record["evidence"] != record["content"]:
-        yield from labelled("", f'quote "{clean(record["evidence"])}"', indent=4)
-    if why["conflicts_with"]:
-        yield from labelled("", f"conflicts with {', '.join(why['conflicts_with'])}", indent=4)
+    if whole_log and found["log_row"] is not None:
+        yield ""
+        yield from whole_row_lines(found["log_row"])
 
 
 def why_table(found: Document) -> list[str]:

@@ -65,7 +65,7 @@ def import_(
     from retold.cli.progress import Progress
     from retold.operations.transcript_import import import_transcripts
 
-    shown = Progress("imported")
+    shown = Progress("read")
 
     def progress(state: ImportProgress) -> None:
         total = state.bytes_total

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from retold.errors import ModelError
 from retold.index.device import Placement
-from retold.index.hub import ModelFiles
 from retold.index.loading import LoadedOnce
+from retold.index.model_files import ModelFiles
 from retold.index.sentence_transformers import unusable
 
 Logits = npt.NDArray[np.float64]

@@ -14,7 +14,8 @@ from retold.config import RetoldConfig
 from retold.errors import ConfigError, RerankError
 from retold.index.cross_encoder import CrossEncoderModel
 from retold.index.device import Placement
-from retold.index.hub import require_labels, require_model
+from retold.index.hub import require_model
+from retold.index.model_files import require_labels
 
 _WANTED: Final = "a reranker, which has one output"
 

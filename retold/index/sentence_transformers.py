@@ -11,8 +11,9 @@ import numpy as np
 from retold.errors import ConfigError, EmbeddingError, RetoldSetupError
 from retold.index.checks import check_vectors
 from retold.index.device import Placement
-from retold.index.hub import ModelFiles, declared_width, pull_target, require_model
+from retold.index.hub import pull_target, require_model
 from retold.index.loading import LoadedOnce
+from retold.index.model_files import ModelFiles, declared_width
 from retold.protocols import Vectors
 
 BATCH_SIZE: Final = 32

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from retold.errors import ConfigError, JudgeError
 from retold.index.cross_encoder import CrossEncoderModel
 from retold.index.device import Placement
-from retold.index.hub import ModelFiles, require_labels, require_model
+from retold.index.hub import require_model
+from retold.index.model_files import ModelFiles, require_labels
 from retold.ingest.first_person import speaks_in_first_person, with_the_user
 from retold.models import Verdict
 from retold.text import normalize_ws

@@ -296,6 +296,7 @@ def event_time(
     if request.type != "episodic" and moment > now + ahead:
         raise InvalidInput(
             f"event_at {moment.isoformat()} lies in the future; facts are dated when they were "
-            "said, and future bounds go into valid_from or review_at"
+            "said, and future bounds go into valid_from or review_at",
+            field="event_at",
         )
     return moment

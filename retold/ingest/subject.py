@@ -64,7 +64,9 @@ def attribute_key(type_: MemoryType, content: str, hint: str | None) -> Key:
         return Key(f"content_{digest[:16]}", derived=True)
     attribute = normalize_attribute(hint)
     if not attribute:
-        raise InvalidSubject("attribute normalizes to nothing; use words such as home_city")
+        raise InvalidSubject(
+            "attribute normalizes to nothing; use words such as home_city", field="attribute"
+        )
     return Key(attribute, derived=False)
 
 

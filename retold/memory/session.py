@@ -45,6 +45,7 @@ from retold.text import locate_quote, require_list
 from retold.tools.caller import Caller, ToolParts
 from retold.tools.handlers import ToolHandlers
 from retold.tools.session_tools import SessionTools
+from retold.tools.shown import ids_in
 from retold.tools.targets import WriteTargets
 
 RevisionAction = Literal["confirm", "supersede", "expire"]
@@ -195,9 +196,9 @@ class MemorySession:
             known_at=known_at,
             as_of=as_of,
         )
-        page = SearchPage.of(self._runtime.retriever.search(self.principal, request))
-        self._runtime.shown.note(self.principal, (item.record.id for item in page))
-        return page
+        response = self._runtime.retriever.search(self.principal, request)
+        self._runtime.shown.note(self.principal, ids_in(response))
+        return SearchPage.of(response)
 
     def context(self, query: str, *, k: int | None = None) -> str:
         """Return prompt-ready text: the profile, then what a search finds; may be empty."""

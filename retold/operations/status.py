@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from retold.config import EmbeddingConfig, RetoldConfig
-from retold.index.hub import PACKAGES, find_model
+from retold.index.hub import PACKAGES
+from retold.index.model_files import find_model
 from retold.index.sentence_transformers import versioned
 from retold.protocols import Embedder, EquivalenceJudge
 from retold.store import Store, Transaction

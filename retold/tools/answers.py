@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -107,7 +108,8 @@ def error_data(error: RetoldError) -> dict[str, JSON]:
     messages about files and models are the operator's.
     """
     if not isinstance(error, RequestError):
-        return {"code": error.code, "message": type(error)().message}
+        kind = inspect.getdoc(type(error)) or "the memory cannot be used now"
+        return {"code": error.code, "message": kind.splitlines()[0]}
     details = {key: value for key, value in error.details.items() if value is not None}
     return plain_object({"code": error.code, "message": error.message, **details})
 

@@ -19,6 +19,12 @@ logger = logging.getLogger(__name__)
 READS: Final = ("memory_search", "memory_get")
 NO_TOOL: Final = "memory_tool"
 """Stands for a tool that is not there."""
+_OWN_WORDS: Final = {
+    "about": "the content opens with somebody else's name; say whom it is about",
+    "event_at": "a fact or procedure cannot be dated ahead: leave event_at out, or store what is "
+    "planned as an episodic memory",
+}
+"""In place of messages that name arguments which the tools do not have, by field."""
 ABOUT_EXAMPLE: Final = {"entities": [{"kind": "person", "name": "Priya", "role": "about"}]}
 
 
@@ -56,18 +62,22 @@ class ToolHandlers:
         frame_id = self._caller.parts.new_id()
         known = name if isinstance(name, str) and name in MEMORY_TOOL_NAMES else NO_TOOL
         try:
-            text, data = self._handled(known, arguments, frame_id, context)
-            return ToolResult(known, text, data)
-        except RetoldError as refusal:
-            error = _explained(answers.error_data(refusal))
-            logger.info("a tool call was refused", extra={"tool": known, "code": refusal.code})
+            return self._answered(known, arguments, frame_id, context)
         except Exception as failure:  # whatever breaks, a model's loop must go on and be told
-            error = answers.failure_data()
             logger.error(  # noqa: TRY400  # a traceback could carry what memories say
                 "a tool call failed", extra={"tool": known, "error": type(failure).__name__}
             )
-        text = render.error_text(known, fence_token(frame_id), error)
-        return ToolResult(known, text, {"error": error}, is_error=True)
+            return _error_result(known, frame_id, answers.failure_data())
+
+    def _answered(
+        self, name: str, arguments: object, frame_id: str, context: str | None
+    ) -> ToolResult:
+        try:
+            text, data = self._handled(name, arguments, frame_id, context)
+        except RetoldError as refusal:
+            logger.info("a tool call was refused", extra={"tool": name, "code": refusal.code})
+            return _error_result(name, frame_id, _explained(answers.error_data(refusal)))
+        return ToolResult(name, text, data)
 
     def _handled(self, name: str, arguments: object, frame_id: str, context: str | None) -> Answer:
         if name == NO_TOOL:
@@ -87,12 +97,16 @@ class ToolHandlers:
         return changing.forget(self._caller, given, frame_id)
 
 
+def _error_result(name: str, frame_id: str, error: dict[str, JSON]) -> ToolResult:
+    text = render.error_text(name, fence_token(frame_id), error)
+    return ToolResult(name, text, {"error": error}, is_error=True)
+
+
 def _explained(error: dict[str, Any]) -> dict[str, JSON]:
     """Return an error in the words of the tools, with the argument that mends a missing subject."""
-    if error.get("field") == "about":
-        error["message"] = "the content opens with somebody else's name; say whom it is about"
-    if error.get("field") == "about" or (
-        error["code"] == InvalidSubject.code and error.get("field") != "attribute"
-    ):
+    field = error.get("field")
+    if field in _OWN_WORDS:
+        error["message"] = _OWN_WORDS[field]
+    if field == "about" or (error["code"] == InvalidSubject.code and field != "attribute"):
         error["example"] = ABOUT_EXAMPLE
     return error

@@ -94,8 +94,8 @@ class ToolInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+    def __repr_args__(self) -> tuple[()]:
+        return ()
 
 
 class SearchInput(ToolInput):

@@ -12,6 +12,7 @@ from retold.retrieve.lookup import Lookup, RecordView
 from retold.store import Transaction
 from retold.tools import answers, parsing, render
 from retold.tools.caller import Answer, Caller, not_found
+from retold.tools.shown import ids_in
 
 MAX_RELATED: Final = 60
 """Other versions and conflicting records that one memory_get shows in full."""
@@ -31,8 +32,7 @@ def search(caller: Caller, arguments: Mapping[str, Any], context: str | None) ->
         include_history=given.include_history,
     )
     response = caller.parts.retriever.search(caller.principal, request)
-    for result in response.results:
-        caller.note((result.record.id, *result.explanation.conflicts_with))
+    caller.note(ids_in(response))
     return response.text, answers.search_data(response)
 
 

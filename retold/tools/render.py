@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from retold.models import Entity, WriteKind, WriteResult
@@ -81,7 +81,7 @@ def get_text(
     lines = [f"--- recalled memory {token} ---"]
     for view in found:
         lines += _record(view, ids, entities, token)
-        lines += _related(view, related, ids, token)
+        lines += _related(view, related, ids, token, here={one.id for one in found})
     if missing:
         named = ", ".join(inline(one.removeprefix(PREFIX), token) for one in missing)
         lines.append(f"not found: {named}")
@@ -155,8 +155,14 @@ def _record(
 
 
 def _related(
-    view: RecordView, related: Mapping[str, RecordView], ids: Mapping[str, str], token: str
+    view: RecordView,
+    related: Mapping[str, RecordView],
+    ids: Mapping[str, str],
+    token: str,
+    *,
+    here: Collection[str],
 ) -> list[str]:
+    """Return the other versions and the conflicting records, each once in full in an answer."""
     own_place = view.lineage.index(view.id) if view.id in view.lineage else 0
     named = [
         ("earlier version" if place < own_place else "later version", one)
@@ -169,10 +175,12 @@ def _related(
     ]
     lines = []
     for label, one in named:
-        lines.append(f"{label} {PREFIX}{ids[one]}")
+        if one in related or one in here:
+            lines.append(f"{label} {PREFIX}{ids[one]}")
         if one in related:
             lines += _head_and_content(related[one], ids, token)
-    return lines
+    left_out = sum(one not in related and one not in here for _, one in named)
+    return [*lines, f"{left_out} more versions or conflicts are not shown"] if left_out else lines
 
 
 def _head_and_content(view: RecordView, ids: Mapping[str, str], token: str) -> list[str]:

@@ -8,6 +8,8 @@ providers of models refuse, a type beside every enum, and no argument that model
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
 from typing import Any, Final, cast
 
 from retold.tools.inputs import (
@@ -105,6 +107,12 @@ def _branch(schema: Schema) -> Schema:
 
 
 def _of(model: type[ToolInput]) -> Schema:
+    """Return the schema of one model, a copy of one's own: some frameworks change what they get."""
+    return deepcopy(_made(model))
+
+
+@cache
+def _made(model: type[ToolInput]) -> Schema:
     """Return the schema of one model without references, titles and nulls."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})

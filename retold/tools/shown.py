@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from retold.errors import InvalidInput
-from retold.models import Principal
+from retold.models import Principal, SearchResponse
 from retold.retrieve.render import MIN_SHORT_ID_CHARS
 from retold.text import require_id
 
@@ -53,6 +53,15 @@ class ShownIds:
         with self._lock:
             ids = self._shown.get(_conversation(principal), ())
             return tuple(one for one in ids if one.endswith(ending))
+
+
+def ids_in(response: SearchResponse) -> tuple[str, ...]:
+    """Return the ids that the text of a search shows."""
+    return tuple(
+        record_id
+        for result in response.results
+        for record_id in (result.record.id, *result.explanation.conflicts_with)
+    )
 
 
 def bare_id(given: str, field: str) -> str:

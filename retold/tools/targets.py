@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from retold.errors import InvalidInput, InvalidWriteTarget, ScopeNotWritable
+from retold.errors import InvalidInput, InvalidWriteTarget
 from retold.models import Principal, Scope
 from retold.policy.grants import default_scope, writable_scopes
 from retold.store import Transaction
@@ -54,15 +54,16 @@ class WriteTargets:
     def resolve(self, tx: Transaction, target: str | None) -> Scope:
         """Return the scope of a target; None means ``personal``.
 
-        Raises InvalidWriteTarget for a target that is not on offer, naming those that are;
-        ScopeNotWritable when none is named and ``personal`` may not be written.
+        A ``personal`` of the host's own map that nobody named is returned whether it may be
+        written or not: the write path refuses it, and notes the denial. Raises InvalidWriteTarget
+        for any other target that is not on offer, naming those that are.
         """
         offered = self.on_offer(tx)
         wanted = PERSONAL if target is None else target
         if wanted in offered:
             return offered[wanted]
-        if target is None and (self.named is None or PERSONAL in self.named):
-            raise ScopeNotWritable("this agent may not write to the user's memory")
+        if target is None and self.named is not None and PERSONAL in self.named:
+            return self.named[PERSONAL]
         raise InvalidWriteTarget(
             "this conversation does not offer that write target",
             field="write_target",

@@ -339,8 +339,8 @@ def test_import_shows_a_bar_on_a_terminal_and_lines_elsewhere(new_store, tmp_pat
 
     assert done.returncode == 0
     assert bar.startswith("\r[")
-    assert "] 100% imported 1,500 turns" in bar
+    assert "] 100% read 1,500 turns" in bar
     assert "\x1b" not in bar
     lines = retold("sessions", *options).err.splitlines()
-    assert lines[-1] == "imported 100 %, 1,500 turns"
+    assert lines[-1] == "read 100 %, 1,500 turns"
     assert 2 <= len(lines) <= 10

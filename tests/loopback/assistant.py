@@ -1,6 +1,7 @@
 """A pretend model that uses memory tools by a few rules, so that an assistant can be tried offline.
 
-It saves what the user says of themselves, searches when asked something, and forgets on request.
+It saves what the user says of themselves, searches when asked something, forgets on request, and
+calls another tool that the user names, whose result it saves.
 """
 
 from __future__ import annotations
@@ -40,10 +41,17 @@ def answer(seen: Exchange) -> Reply:
         return Reply("From what you told me: " + "; ".join(facts) + ".")
     if last.name == "memory_forget":
         return Reply("I have forgotten it.")
-    return Reply("Noted, I will remember that.")
+    if last.name == "memory_write":
+        told = last.arguments["source_kind"] == "tool_result"
+        return Reply(last.arguments["content"] if told else "Noted, I will remember that.")
+    report = {"type": "episodic", "content": last.text, "source_kind": "tool_result"}
+    return _call("memory_write", evidence=last.text, **report)
 
 
 def _first_step(seen: Exchange) -> Reply:
+    for name in seen.tools:
+        if not name.startswith("memory_") and name in seen.user:
+            return _call(name)
     if seen.user.rstrip().endswith("?") or seen.user.lower().startswith("forget"):
         return _call("memory_search", queries=[_query(seen.user)])
     calls = tuple(

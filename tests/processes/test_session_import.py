@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -122,7 +123,7 @@ def test_import_killed_in_the_middle_goes_on_where_it_was(store, file, format_, 
     with pipe.open("wb") as feed:
         feed.write(data[: len(data) * 2 // 3])
         feed.flush()
-        assert process.stderr.readline().startswith("imported ")
+        assert process.stderr.readline().startswith("read ")
         process.kill()
         process.wait()
         process.communicate()
@@ -136,6 +137,29 @@ def test_import_killed_in_the_middle_goes_on_where_it_was(store, file, format_, 
     assert (result["known"], result["imported"]) == (len(done), SESSIONS * TURNS - len(done))
     assert stored(store) == expected(format_)
     assert problems(store) == []
+
+
+def test_import_interrupted_by_a_person_says_so_and_keeps_what_it_has(
+    store, file, format_, tmp_path
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start(store, pipe, format_)
+    data = file.read_bytes()
+    with pipe.open("wb") as feed:
+        feed.write(data[: len(data) // 2])
+        feed.flush()
+        assert process.stderr.readline().startswith("read ")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+
+    assert (process.returncode, out) == (1, "")
+    assert err.splitlines()[-1] == "retold: interrupted"
+    assert "Traceback" not in err
+    done = stored(store)
+    assert done == expected(format_)[: len(done)] != []
+    assert retold(*arguments(store, file, format_)).code == 0
+    assert stored(store) == expected(format_)
 
 
 def test_import_killed_again_and_again_imports_every_turn_once(store, file, format_):

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
-from retold import Overrides, Retold, Scope
+from retold import Overrides, Retold, Scope, StoreBusy
 from retold.models import WriteRequest
+from retold.store.events import EventRepository
 from retold.text.frames import MEMORY_TOOL_NAMES
+from retold.tools import reading
 from retold.tools.schemas import published_schema
 from tests.scenarios.support import ANA, PRIVATE_ANA, PROJECT, person
 
@@ -428,6 +430,21 @@ def test_get_shows_source_evidence_versions_and_disagreements(world, session, to
     assert "conflicts with mem_" in answer.text
 
 
+def test_long_history_is_cut_and_says_so(world, session, tools, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_RELATED", 2)
+    for city in ("Porto", "Lisbon", "Rome", "Oslo"):
+        world.clock.advance(hours=1)
+        session.turn("user", f"I live in {city} now.")
+        last = home(tools, f"The user lives in {city}", f"I live in {city} now.")
+
+    answer = tools.call("memory_get", {"ids": [last.data["record_id"]]})
+
+    assert "> The user lives in Rome" in answer.text
+    assert "> The user lives in Porto" not in answer.text
+    assert "1 more versions or conflicts are not shown" in answer.text
+    assert len(answer.data["records"][0]["lineage"]) == 4
+
+
 # -- where a model may write ------------------------------------------------------------------
 
 
@@ -454,6 +471,9 @@ def test_hosts_own_map_needs_a_grant_for_the_user_scope(world, session):
 
     assert code(refused) == "scope_not_writable"
     assert unchanged == before
+    assert [event.payload for event in world.events("write.denied")] == [
+        {"code": "scope_not_writable"}
+    ]
     assert world.record(allowed.data["record_id"]).scope == ANA
 
 
@@ -510,6 +530,25 @@ def test_fact_without_an_attribute_is_refused(world, tools, type_):
 
     assert code(answer) == "invalid_subject"
     assert "such as home_city" in answer.text
+    assert world.row_counts() == before
+
+
+def test_attribute_of_which_nothing_remains_is_told_of_the_attribute(tools):
+    answer = home(tools, attribute="!!!")
+
+    assert code(answer) == "invalid_subject"
+    assert answer.data["error"]["field"] == "attribute"
+    assert "example" not in answer.data["error"]
+
+
+def test_fact_dated_ahead_is_refused_without_naming_arguments_that_the_tools_lack(world, tools):
+    before = world.row_counts()
+
+    answer = home(tools, event_at="2036-01-01T00:00:00Z")
+
+    assert code(answer) == "invalid_input"
+    assert "episodic" in answer.text
+    assert "valid_from" not in answer.text
     assert world.row_counts() == before
 
 
@@ -669,3 +708,42 @@ def test_activation_is_part_of_the_answer(make_world):
         assert answer.data["activation"] == "conditional"
         assert answer.data["activation_reason"] == expected
         assert world.record(answer.data["record_id"]).content == "The user lives in Porto"
+
+
+@pytest.mark.parametrize(
+    "fault", [StoreBusy("locked"), RuntimeError("secret")], ids=["busy", "bug"]
+)
+@pytest.mark.parametrize("verb", ["write", "confirm", "supersede", "expire", "forget", "merge"])
+def test_change_that_breaks_off_leaves_nothing_behind(world, session, tools, verb, fault):
+    """The event comes last in every transaction; what came before it goes with it."""
+    record_id = guess(tools)
+    session.turn("user", "Alex and Robin like tea.")
+    with world.retold.store.write() as tx:
+        one, two = (tx.entities.insert("person", name, PRIVATE_ANA, [name]).id for name in "ab")
+    calls = {
+        **calls_by_id(record_id),
+        "write": (
+            "memory_write",
+            {
+                "type": "semantic",
+                "content": "Alex likes tea",
+                "attribute": "likes",
+                "evidence": "Alex and Robin like tea.",
+                "entities": [{"kind": "person", "name": "Alex", "role": "about"}],
+            },
+        ),
+        "merge": ("memory_revise", {"entity_id": one, "merge_into": two, "reason": "r"}),
+    }
+    before = (world.row_counts(), world.record(record_id))
+
+    def append(*_, **__):
+        raise fault
+
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(EventRepository, "append", append)
+        answer = tools.call(*calls[verb])
+
+    assert code(answer) == {StoreBusy: "store_busy"}.get(type(fault), "internal_error")
+    assert "secret" not in answer.text
+    assert (world.row_counts(), world.record(record_id)) == before
+    assert not tools.call(*calls[verb]).is_error

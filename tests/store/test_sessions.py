@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from retold.errors import InvalidInput, NotFound
-from retold.models import Principal
+from retold.models import Principal, Turn
 
 ANA = Principal("assistant", "ana", "chat", "acme/repo")
 
@@ -279,3 +279,77 @@ def test_sessions_turns_with_a_text_are_those_that_may_be_evidence(store, starte
             (4, "echo: I like tea."),
             (1, "As I said, I like tea."),
         ]
+
+
+def filled(store):
+    """Make the sessions a (two segments, three turns), b of another user and c of another agent."""
+    with store.write() as tx:
+        first = tx.sessions.start(ANA, "a")
+        tx.sessions.append_turn(first.id, "user", "one", at=datetime(2019, 5, 8, tzinfo=UTC))
+        tx.sessions.append_turn(first.id, "user", "two", at=datetime(2019, 5, 9, tzinfo=UTC))
+        tx.sessions.end(first.id)
+        tx.sessions.append_turn(first.id, "user", "three")
+        tx.sessions.start(replace(ANA, user_id="bob"), "b", recorded=False)
+        tx.sessions.start(replace(ANA, agent_id="critic"), "a")
+
+
+def test_sessions_overview_pages_newest_first_with_what_the_turns_span(store, clock):
+    filled(store)
+    with store.read() as tx:
+        page = tx.sessions.overview_page(limit=3)
+        rest = tx.sessions.overview_page(limit=3, after=page[-1].session.id)
+        assert tx.sessions.overview_page(after="unknown") == []
+        assert len(tx.sessions.overview_page(user_id="ana")) == 3
+        assert len(tx.sessions.overview_page(user_id="ana", agent_id="critic")) == 1
+
+    shown = [(one.session.external_id, one.session.segment, one.turns) for one in page + rest]
+    assert shown == [("a", 1, 0), ("b", 1, 0), ("a", 2, 1), ("a", 1, 2)]
+    assert [one.recorded for one in page] == [True, False, True]
+    assert (page[0].first_at, page[0].last_at) == (None, None)
+    assert (rest[0].first_at, rest[0].last_at) == (
+        datetime(2019, 5, 8, tzinfo=UTC),
+        datetime(2019, 5, 9, tzinfo=UTC),
+    )
+
+
+def test_sessions_overviews_find_an_internal_or_an_external_id(store):
+    filled(store)
+    with store.read() as tx:
+        by_host = tx.sessions.overviews(external_id="a")
+        assert [one.session.segment for one in by_host] == [1, 2, 1]
+        assert [
+            one.session.segment for one in tx.sessions.overviews(external_id="a", agent_id="critic")
+        ] == [1]
+        assert tx.sessions.overviews(session_id=by_host[1].session.id) == [by_host[1]]
+        assert tx.sessions.overviews(session_id=by_host[1].session.id, user_id="bob") == []
+
+
+def test_sessions_turn_page_goes_on_across_segments(store):
+    filled(store)
+    with store.read() as tx:
+        conversation = tx.sessions.latest("assistant", "ana", "a").conversation_id
+        first = tx.sessions.turn_page(conversation, limit=2)
+        second = tx.sessions.turn_page(conversation, after=(1, 2), limit=2)
+        alone = tx.sessions.turn_page(conversation, segment=2)
+
+    assert [(segment, turn.turn, turn.content) for segment, turn in first + second] == [
+        (1, 1, "one"),
+        (1, 2, "two"),
+        (2, 1, "three"),
+    ]
+    assert alone == second
+
+
+def test_sessions_history_goes_to_the_very_segment_ended_or_not(store, clock, started):
+    said = datetime(2019, 5, 8, tzinfo=UTC)
+    with store.write() as tx:
+        tx.sessions.end(started.id)
+        turn = Turn(started.id, 0, "user", "Hello", said, external_key="k1")
+        added = tx.sessions.add_history(turn)
+        with pytest.raises(NotFound):
+            tx.sessions.add_history(replace(turn, session_id="unknown"))
+
+    with store.read() as tx:
+        assert tx.sessions.turns_of(started.id) == [added]
+        assert len(tx.sessions.segments(started.conversation_id)) == 1
+    assert (added.turn, added.at) == (1, said)

@@ -19,6 +19,8 @@ BLOCK = "--- recalled memory 0123456789ab ---\n> tea\n--- end of recalled memory
         "  --- recalled memory 0123456789ab ---",
         "memory_write result 0123456789ab: stored mem_00000001",
         "memory_get error 0123456789ab: not_found: no record",
+        "> --- recalled memory 0123456789ab ---",
+        "Known:\n[mem_00000001] semantic · confirmed · user_statement",
         "I did it:\nmemory_forget result 0123456789ab: mem_00000001 is forgotten now",
     ],
 )

@@ -1,0 +1,62 @@
+"""Whose eyes a command reads with: the operator's, or those of the pair that ``--as`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from retold.cli.opening import opened_store
+from retold.cli.options import GlobalOptions, ScopeName
+from retold.errors import NotFound
+from retold.models import MEMORY_TYPES, MemoryType, RecordStatus, Scope
+from retold.retrieve import lookup
+from retold.retrieve.lookup import Operator, Reader
+from retold.store import Transaction
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One snapshot of the store, and who looks at it."""
+
+    tx: Transaction
+    reader: Reader
+
+    @property
+    def by_operator(self) -> bool:
+        """Return whether everything may be shown, audit events included."""
+        return isinstance(self.reader, Operator)
+
+    def counts(
+        self, scope: Scope | None, types: Collection[MemoryType] | None
+    ) -> dict[RecordStatus, int]:
+        """Return how many records of a scope have each status; None counts every scope.
+
+        Raises NotFound for a scope without records, whether it is empty, unknown or foreign.
+        """
+        if scope is not None and not lookup.status_counts(self.tx, self.reader, scope=scope):
+            raise NotFound(f"no records in scope {str(scope)!r}; see `retold scope list`")
+        return lookup.status_counts(self.tx, self.reader, scope=scope, types=types)
+
+
+@contextmanager
+def opened_reading(options: GlobalOptions) -> Iterator[Reading]:
+    """Open the store and one snapshot of it; no model is needed."""
+    with opened_store(options, for_principals=True) as (store, _), store.read() as tx:
+        yield Reading(tx, options.principal or Operator())
+
+
+def record_filters(command: Command) -> Command:
+    """Add the options that narrow a list of records: ``scope`` and ``types``."""
+    types = click.Choice(MEMORY_TYPES)
+    command = click.option("--type", "types", multiple=True, type=types, help="Only these.")(
+        command
+    )
+    return click.option(
+        "--scope", type=ScopeName(), metavar="SCOPE", help="Only this one, such as user:ana."
+    )(command)
