@@ -135,7 +135,8 @@ def _with_help(wrong: click.ClickException) -> str:
     message = one_line(wrong.format_message()).rstrip(".")
     context = wrong.ctx if isinstance(wrong, click.UsageError) else None
     where = "retold" if context is None else context.command_path
-    return f"{message}; see `{where} --help`"
+    link = "" if message.endswith("?") else ";"
+    return f"{message}{link} see `{where} --help`"
 
 
 def _failed(line: str, code: int) -> int:

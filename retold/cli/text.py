@@ -14,6 +14,7 @@ import click
 
 LEAST_COLUMNS: Final = 60
 MOST_COLUMNS: Final = 100
+_LEAST_CELL: Final = 16
 _NEXT_UNIT: Final = 1000
 _BLANK_CATEGORIES: Final = ("Cc", "Zl", "Zp")
 _DROPPED_CATEGORIES: Final = ("Cf", "Co")
@@ -104,17 +105,25 @@ def labelled(label: str, text: str, *, indent: int = 11, width: int | None = Non
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()
 ) -> list[str]:
-    """Return a table; the columns in ``right`` are aligned right. The last column may wrap."""
+    """Return a table; the columns in ``right`` are aligned right. The last column may wrap.
+
+    Where the others leave it no room, its cells stand in lines of their own below.
+    """
     cells = [tuple(headings), *(tuple(row) for row in rows)]
     widths = [max(display_width(row[at]) for row in cells) for at in range(len(headings))]
     before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = columns() - before
     lines = []
     for row in cells:
         start = "".join(
             padded(cell, widths[at], right=at in right) + "  " for at, cell in enumerate(row[:-1])
         )
-        first, *rest = wrapped(row[-1], max(columns() - before, 20))
-        lines += [(start + first).rstrip(), *(" " * before + line for line in rest)]
+        if display_width(row[-1]) <= room or room >= _LEAST_CELL:
+            first, *rest = wrapped(row[-1], room)
+            lines += [(start + first).rstrip(), *(" " * before + line for line in rest)]
+        else:
+            lines += wrapped(start.rstrip(), columns())
+            lines += ["    " + line for line in wrapped(row[-1], columns() - 4)]
     return lines
 
 

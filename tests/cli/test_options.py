@@ -9,8 +9,19 @@ import yaml
 
 from retold import __version__
 from retold.cli.app import COMMANDS, cli
-from tests.cli_support import environment, refusal, retold
+from tests.cli_support import environment, refusal, retold, retold_here
 
+READING = (
+    ("status",),
+    ("migrate",),
+    ("list",),
+    ("get", "AN_ID"),
+    ("history", "AN_ID"),
+    ("dump",),
+    ("scope", "list"),
+    ("grant", "planner", "project:apollo", "--read"),
+    ("completion", "fish"),
+)
 GLOBAL = {
     "--store": "memory.sqlite",
     "--config": "settings.yaml",
@@ -40,6 +51,29 @@ def test_global_option_is_accepted_before_the_command_and_after_it(option, direc
 
     assert (before.code, before.err) == (0, "")
     assert before == after
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+@pytest.mark.parametrize("option", GLOBAL)
+def test_every_command_takes_global_options_in_either_position(option, command, directory):
+    page = retold_here("list", "--json", store=directory / "memory.sqlite").document
+    words = [word.replace("AN_ID", page["records"][0]["id"]) for word in command]
+    given = [option] if GLOBAL[option] is None else [option, GLOBAL[option]]
+
+    before = retold_here(*given, *words, cwd=directory)
+    after = retold_here(*words, *given, cwd=directory)
+
+    assert before.code == 0, before.err
+    assert before == after or command[0] == "grant"
+    assert after.code == 0
+    if option == "--json" and command[0] != "dump":
+        assert after.document
+
+
+def test_option_between_a_group_and_its_command_counts(directory):
+    finished = retold_here("scope", "--json", "list", "--store", "memory.sqlite", cwd=directory)
+
+    assert finished.document["scopes"][0]["total"] == 4
 
 
 def test_option_after_the_command_wins(directory):
@@ -104,6 +138,10 @@ def test_version_and_help_leave_with_0():
         ),
         (("migrate", "--expire-unmapped", "--allow-unmapped"), "not both"),
         (("status", "--config", "none.yaml"), "none.yaml"),
+        (("list", "--config", "none.yaml"), "none.yaml"),
+        (("dump", "--profile", "huge"), "choose one of standard, lite, offline"),
+        (("list", "--store", "\udcff"), "no store"),
+        (("scope", "lst"), "No such command 'lst'"),
         (("status", "--profile", "huge"), "choose one of standard, lite, offline"),
         (("status", "--profile", "lite", "--config", "x.yaml"), "not both"),
         (("demo", "--store", "x.sqlite"), "--keep DIR"),
@@ -117,6 +155,35 @@ def test_version_and_help_leave_with_0():
 def test_wrong_command_line_is_one_line_and_leaves_with_2(arguments, said, tmp_path):
     assert said in refusal(retold(*arguments, cwd=tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+BROKEN = {
+    "no yaml": ("a: [", "settings.yaml"),
+    "unknown key": ("retrival: {}", "retrival"),
+    "wrong value": ("retrieval: {default_k: many}", "retrieval.default_k"),
+    "no mapping": ("- one", "settings.yaml"),
+    "not text": (b"\xff\xfe\x00", "settings.yaml"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("command", [("list",), ("dump",), ("get", "x"), ("scope", "list")])
+def test_broken_configuration_is_one_line_that_names_the_place(command, broken, directory):
+    content, said = BROKEN[broken]
+    kept = content if isinstance(content, bytes) else content.encode()
+    (directory / "settings.yaml").write_bytes(kept)
+
+    assert said in refusal(retold_here(*command, "--config", "settings.yaml", cwd=directory))
+
+
+@pytest.mark.parametrize("profile", ["standard", "lite"])
+def test_missing_model_names_the_flag_and_not_the_argument_of_the_library(profile, store):
+    who = ("--agent", "helper", "--user", "ana")
+    line = refusal(retold("search", *who, "--profile", profile, "tea", "--store", store))
+
+    assert "--profile offline" in line
+    assert "profile='offline'" not in line
+    assert "profile=" not in line
 
 
 def test_unexpected_error_is_one_line_without_content_and_leaves_with_1(store, tmp_path):
@@ -210,6 +277,15 @@ def on_a_terminal(*arguments, **variables):
     os.close(ours)
     assert process.wait() == 0
     return got.decode()
+
+
+@pytest.mark.parametrize("command", [("list",), ("scope", "list"), ("get", "AN_ID")])
+def test_no_command_colours_under_no_color_or_off_a_terminal(command, store):
+    page = retold_here("list", "--json", store=store).document
+    words = [word.replace("AN_ID", page["records"][0]["id"]) for word in command]
+
+    assert "\x1b" not in on_a_terminal(*words, "--store", str(store), NO_COLOR="1")
+    assert "\x1b" not in retold_here(*words, store=store).out
 
 
 def test_colour_needs_a_terminal_and_no_no_color(store):

@@ -6,7 +6,7 @@ from wcwidth import wcswidth
 from retold import Retold
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
-from tests.cli_support import refusal, retold, without_modules
+from tests.cli_support import refusal, retold, retold_here, without_modules
 
 WHO = ("--agent", "helper", "--user", "ana")
 
@@ -155,3 +155,53 @@ def test_search_with_the_vectors_of_another_profile_is_refused(store):
 )
 def test_search_refuses_ids_that_are_none(who, store):
     refusal(retold("search", "--store", store, *who, "tea"))
+
+
+def test_search_prints_the_whole_log_row_on_request(store):
+    """Every column of the row, and for every candidate what became of it."""
+    query = ("search", *WHO, "Where does Ana live?")
+    finished = retold_here(*query, "--log", store=store)
+    row = retold_here(*query, "--json", store=store).document["log_row"]
+    by_candidate = {
+        *("candidates", "dense", "lexical", "entity", "fused", "freshness", "gated_out"),
+        *("deduped_out", "reranked", "reranked_out", "budget_out", "returned", "explanations"),
+    }
+    lines = finished.out.splitlines()
+    candidates = lines[lines.index("candidates, the best first") :]
+    others = candidates[candidates.index("the other columns of the row") + 1 :]
+
+    assert {line.split()[0] for line in others if line[0] != " "} == set(row) - by_candidate
+    for members in row["candidates"]["rows"]:
+        assert any(members[1] in line for line in candidates)
+    assert "readable_scopes    agent:helper/ana" in others
+    assert max(wcswidth(line) for line in lines) <= 80
+
+
+def test_whole_log_row_says_why_a_candidate_was_left_out(store):
+    finished = retold_here("search", *WHO, "--log", "quantum tunnelling", store=store)
+    printed = " ".join(finished.out.split())
+
+    assert finished.code == 0
+    assert "out at the gate: step 1, absolute floors: dense" in printed
+
+
+def test_whole_log_row_that_is_a_summary_says_so(store):
+    (store.parent / "settings.yaml").write_text(
+        "embedding: {model: all-MiniLM-L6-v2/onnx-int8, dims: 384}\n"
+        "ingestion: {equivalence: {model: lexical}}\nlogs: {detail: summary}\n"
+    )
+    finished = retold_here(
+        "search", *WHO, "--log", "walnuts", "--config", store.parent / "settings.yaml", store=store
+    )
+
+    assert finished.code == 0
+    assert "not kept: the row is a summary" in finished.out
+
+
+def test_pair_of_as_is_who_asks(store):
+    of_pair = retold_here("search", "--as", "helper/ana", "--json", "walnuts", store=store)
+    named = retold_here("search", *WHO, "--json", "walnuts", store=store)
+
+    assert contents(of_pair) == contents(named)
+    assert of_pair.document["log_row"]["agent_id"] == "helper"
+    assert of_pair.document["log_row"]["user_id"] == "ana"

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from retold.cli.text import clean, display_width, labelled, padded, size, table, wrapped
+from retold.cli.text import clean, columns, display_width, labelled, padded, size, table, wrapped
 
 TEXTS = st.text(
-    st.sampled_from("ab é漢字カなไทยกำ한글🥜❤\ufe0f\u0301, .")
+    st.sampled_from("ab é漢字カなไทยกำ한글🥜❤\ufe0f\u0301אבשلمرحبا, .")
     | st.characters(max_codepoint=0x2FFFF)
 ).map(clean)
 
@@ -44,6 +44,27 @@ def test_table_aligns_cells_of_two_columns_a_character():
     lines = table(("n", "词", "last"), [("1", "花生", "x"), ("10", "b", "y")], right=(0,))
 
     assert lines == [" n  词    last", " 1  花生  x", "10  b     y"]
+
+
+def test_table_puts_the_last_column_below_where_the_others_leave_no_room(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    rows = [("i" * 50, "one two three four"), ("short", "x")]
+
+    assert table(("id", "last"), rows) == [
+        "id" + " " * 50 + "last",
+        "i" * 50,
+        "    one two three four",
+        "short" + " " * 47 + "x",
+    ]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1))
+def test_table_loses_no_character_and_keeps_the_width(rows):
+    lines = table(("one", "two"), rows)
+    printed = "".join(lines).replace(" ", "")
+
+    assert max(map(display_width, lines)) <= columns()
+    assert printed == "onetwo" + "".join(one + two for one, two in rows).replace(" ", "")
 
 
 @pytest.mark.parametrize(
