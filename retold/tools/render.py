@@ -16,14 +16,14 @@ from retold.retrieve.lookup import RecordView
 from retold.retrieve.render import fence_token, neutralise, short_ids
 from retold.tools.shown import PREFIX
 
-MAX_ECHO_CHARS: Final = 2_000
+MAX_INLINE_CHARS: Final = 2_000
 _QUOTED: Final = "> "
 _WORD: Final = re.compile(r"[\w.:/@+~-]{1,120}")
 
 _BECAME: Final[Mapping[WriteKind, str]] = {
     "created": "stored {this}",
     "reinforced": "known already as {this}; noted as one more observation of it",
-    "already_reinforced": "known already as {this}, from this conversation; nothing changed",
+    "already_reinforced": "known already as {this}; nothing new backs it, so nothing changed",
     "superseded": "stored {this}, which replaces {others}",
     "superseded_on_arrival": "stored {this} as history: {others} is newer and stays current",
     "conflict": "stored {this} as unconfirmed: it contradicts {others}, which has more authority; "
@@ -35,6 +35,7 @@ _HELP: Final = {
     "evidence not found in session": "copy the quote from one message of this conversation",
     "evidence too short": "quote a whole sentence, or a whole message",
     "evidence does not support claim": "quote words that state exactly this, or ask the user",
+    "downgraded from": "quote the user's own words for what the user stated",
     "evidence was forgotten": "the user had this forgotten; store it only if they say it again",
     "ambiguous_mention": "several entities carry a mentioned name, so it is not linked; pass "
     "entity_id",
@@ -56,8 +57,8 @@ def write_lines(result: WriteResult, activation: str, token: str) -> list[str]:
         f"status {result.status} · source {result.source_kind} · activation {activation}",
     ]
     if result.note is not None:
-        help_ = next((text for note, text in _HELP.items() if result.note.startswith(note)), None)
-        lines.append(f"note: {inline(result.note, token)}" + (f"; {help_}" if help_ else ""))
+        helps = [text for note, text in _HELP.items() if note in result.note]
+        lines.append("; ".join((f"note: {inline(result.note, token)}", *helps)))
     if result.status == "provisional":
         lines.append("unconfirmed: it expires unless it is confirmed")
     return lines
@@ -126,7 +127,7 @@ def quoted(text: str, token: str) -> str:
 def inline_text(text: str, token: str) -> str:
     """Return a message as one line, neutralised and cut."""
     line = " ".join(neutralise(text, token))
-    return line if len(line) <= MAX_ECHO_CHARS * 5 else line[: MAX_ECHO_CHARS * 5] + "…"
+    return line if len(line) <= MAX_INLINE_CHARS else line[: MAX_INLINE_CHARS - 1] + "…"
 
 
 def _record(
