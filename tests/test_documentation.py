@@ -65,8 +65,10 @@ def test_page_examples_print_what_the_page_says(file, tmp_path):
 
 def compare(block: Block, expected: str, actual: str, what: str = "") -> None:
     if not docs_support.matches(expected, actual):
+        made = block.file in cli_documentation.PAGES
+        hint = "--- run `python -m tests.cli_documentation --write`" if made else ""
         pytest.fail(
-            f"{block.place} {what}\n--- the page says\n{expected}\n--- it printed\n{actual}",
+            f"{block.place} {what}\n--- the page says\n{expected}\n--- it printed\n{actual}{hint}",
             pytrace=False,
         )
 

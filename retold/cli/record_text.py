@@ -9,12 +9,14 @@ from retold.cli.document import flat
 from retold.cli.text import clean, heading, labelled, table
 
 Document = Mapping[str, Any]
+MOST_CHARACTERS: Final = 1000
+"""How much of one text a list of records shows: a corpus may hold pages of 100,000."""
 FORGOTTEN: Final = "(forgotten: its text is not kept for reading)"
 
 
 def record_lines(label: str, record: Document, conflicts: list[str]) -> Iterator[str]:
     """Yield a record in short: what it says, its facts, its quote, what it conflicts with."""
-    yield from labelled(label, said(record), indent=4)
+    yield from labelled(label, _beginning(said(record)), indent=4)
     facts = (
         record["type"],
         record["status"],
@@ -25,9 +27,17 @@ def record_lines(label: str, record: Document, conflicts: list[str]) -> Iterator
     )
     yield from labelled("", " · ".join(facts), indent=4)
     if record["evidence"] and record["evidence"] != record["content"]:
-        yield from labelled("", f'quote "{clean(record["evidence"])}"', indent=4)
+        yield from labelled("", f'quote "{_beginning(clean(record["evidence"]))}"', indent=4)
     if conflicts:
         yield from labelled("", f"conflicts with {', '.join(conflicts)}", indent=4)
+
+
+def _beginning(text: str) -> str:
+    """Return the text, or its beginning and how much more there is."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    rest = len(text) - MOST_CHARACTERS
+    return f"{text[:MOST_CHARACTERS]} [and {rest:,} more characters: retold get]"
 
 
 def view_lines(label: str, view: Document) -> Iterator[str]:

@@ -115,3 +115,14 @@ def test_controls_of_a_terminal_are_left_out_of_the_text_and_kept_in_json(store)
         assert not {"\x1b", "\x07", "\u202e", "\u2066"} & set(finished.out)
     document = retold_here("get", written.record_id, "--json", store=store).document
     assert document["records"][0]["content"] == evil
+
+
+def test_list_cuts_a_page_and_says_by_how_much_and_get_does_not(store):
+    with Retold.open(store) as opened:
+        written = opened.host.write("project:apollo", "word " * 5000)
+    listed = retold_here("list", "--scope", "project:apollo", store=store).out
+    full = retold_here("get", written.record_id, store=store).out
+
+    assert "[and 23,999 more characters: retold get]" in " ".join(listed.split())
+    assert listed.count("word") == 200
+    assert full.count("word") == 5000
