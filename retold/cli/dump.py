@@ -40,11 +40,11 @@ def dump(
     statuses = HISTORY if history else ACTIVE_STATUSES
     beside_a_terminal = sys.stdout is not None and sys.stdout.isatty()
     with opened_reading(options) as reading:
-        counts = reading.counts(scope, types or None)
+        reading.require(scope)
+        chosen: dict[str, Any] = {"scope": scope, "types": types or None}
+        counts = lookup.status_counts(reading.tx, reading.reader, **chosen)
         total = sum(counts.get(status, 0) for status in statuses)
-        views = lookup.walk(
-            reading.tx, reading.reader, scope=scope, types=types or None, statuses=statuses
-        )
+        views = lookup.walk(reading.tx, reading.reader, **chosen, statuses=statuses)
         progress = Progress("dumped")
         try:
             for number, view in enumerate(views, start=1):

@@ -42,7 +42,7 @@ def list(
 ) -> None:
     """List records, the newest first: the active ones, or those of a --status."""
     with opened_reading(options) as reading:
-        reading.counts(scope, types or None)
+        reading.require(scope)
         page = lookup.list_page(
             reading.tx,
             reading.reader,

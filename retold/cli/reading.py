@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ import click
 from retold.cli.opening import opened_store
 from retold.cli.options import GlobalOptions, ScopeName
 from retold.errors import NotFound
-from retold.models import MEMORY_TYPES, MemoryType, RecordStatus, Scope
+from retold.models import MEMORY_TYPES, Scope
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Operator, Reader
 from retold.store import Transaction
@@ -32,16 +32,10 @@ class Reading:
         """Return whether everything may be shown, audit events included."""
         return isinstance(self.reader, Operator)
 
-    def counts(
-        self, scope: Scope | None, types: Collection[MemoryType] | None
-    ) -> dict[RecordStatus, int]:
-        """Return how many records of a scope have each status; None counts every scope.
-
-        Raises NotFound for a scope without records, whether it is empty, unknown or foreign.
-        """
+    def require(self, scope: Scope | None) -> None:
+        """Raise NotFound for a scope without records, whether it is empty, unknown or foreign."""
         if scope is not None and not lookup.status_counts(self.tx, self.reader, scope=scope):
             raise NotFound(f"no records in scope {str(scope)!r}; see `retold scope list`")
-        return lookup.status_counts(self.tx, self.reader, scope=scope, types=types)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from retold.cli.document import flat
-from retold.cli.text import clean, heading, labelled, table
+from retold.cli.text import clean, count, heading, labelled, table
 
 Document = Mapping[str, Any]
 MOST_CHARACTERS: Final = 1000
@@ -95,7 +95,9 @@ def _times(view: Document) -> Iterator[str]:
             yield from labelled(label, minute(view[name]))
     if view["reinforcements"]:
         last = f", last {minute(view['last_reinforced_at'])}" if view["last_reinforced_at"] else ""
-        yield from labelled("heard again", f"{view['reinforcements']} times{last}", indent=12)
+        yield from labelled(
+            "heard again", f"{count(view['reinforcements'], 'time')}{last}", indent=12
+        )
 
 
 def _links(view: Document) -> Iterator[str]:

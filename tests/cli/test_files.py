@@ -76,16 +76,21 @@ def test_newer_schema_is_refused(command, store):
     assert "upgrade retold" in refusal(retold_here(*COMMANDS[command], "--store", store))
 
 
-def test_damaged_store_is_unhealthy(store):
+@pytest.mark.parametrize("command", ["status", "list", "dump", "scope"])
+def test_damaged_store_is_unhealthy(command, store):
     content = bytearray(store.read_bytes())
     for page in range(1, len(content) // 4096):
         content[page * 4096 : page * 4096 + 512] = b"\xff" * 512
     store.write_bytes(content)
 
-    assert "damaged" in refusal(retold("status", "--store", store), code=6)
+    finished = retold_here(*READING[command], store=store)
+
+    assert finished.code == 6
+    assert "damaged" in finished.err
 
 
-def test_store_under_a_long_write_is_pending(store):
+@pytest.mark.parametrize("command", [("migrate", "--expire-unmapped"), COMMANDS["grant"]])
+def test_store_under_a_long_write_is_pending(command, store):
     """Exit code 5: another writer holds the lock, so the same command may work later."""
     (store.parent / "settings.yaml").write_text("store: {busy_timeout_seconds: 0.1}\n")
     writer = apsw.Connection(str(store))
@@ -93,8 +98,7 @@ def test_store_under_a_long_write_is_pending(store):
     try:
         line = refusal(
             retold(
-                "migrate",
-                "--expire-unmapped",
+                *command,
                 "--store",
                 store,
                 "--config",
