@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class ModelFiles:
 
 def find_model(name: str) -> ModelFiles | None:
     """Return the files of a model; None when it is not here or its weights are incomplete."""
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))  # Path.expanduser raises for strangers
     if folder.is_dir():
         return _complete(name, folder, None)
     snapshot = _cached_snapshot(name)

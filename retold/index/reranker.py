@@ -16,6 +16,9 @@ from retold.index.cross_encoder import CrossEncoderModel
 from retold.index.device import Placement
 from retold.index.hub import require_model
 from retold.index.model_files import require_labels
+from retold.protocols import Reranker
+
+__all__ = ["BgeReranker", "Reranker", "reranker_from_config"]
 
 _WANTED: Final = "a reranker, which has one output"
 

@@ -11,7 +11,7 @@ import numpy as np
 from retold.errors import ConfigError, EmbeddingError, RetoldSetupError
 from retold.index.checks import check_vectors
 from retold.index.device import Placement
-from retold.index.hub import pull_target, require_model
+from retold.index.hub import INSTALL, pull_target, require_model
 from retold.index.loading import LoadedOnce
 from retold.index.model_files import ModelFiles, declared_width
 from retold.protocols import Vectors
@@ -105,14 +105,15 @@ def versioned(tag: str, files: ModelFiles | None) -> str:
 
 def unusable(files: ModelFiles, error: Exception) -> RetoldSetupError:
     """Return the error for files that are here and cannot be loaded."""
-    what_helps = (
-        "repair the folder"
-        if files.revision is None
-        else f"delete it and run `retold models pull {pull_target(files.name)}`"
-    )
+    if isinstance(error, ImportError):
+        what_helps = f"run: {INSTALL}"
+    elif files.revision is None:
+        what_helps = "repair the folder"
+    else:
+        what_helps = f"delete it and run `retold models pull {pull_target(files.name)}`"
     return RetoldSetupError(
         f"the model {files.name!r} in {str(files.folder)!r} cannot be loaded "
-        f"({type(error).__name__}); {what_helps}"
+        f"({type(error).__name__}: {' '.join(str(error).split())[:200]}); {what_helps}"
     )
 
 

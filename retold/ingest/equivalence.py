@@ -15,7 +15,10 @@ from retold.index.hub import require_model
 from retold.index.model_files import ModelFiles, require_labels
 from retold.ingest.first_person import speaks_in_first_person, with_the_user
 from retold.models import Verdict
+from retold.protocols import EquivalenceJudge
 from retold.text import normalize_ws
+
+__all__ = ["EquivalenceJudge", "NLICrossEncoderJudge", "NLILabels", "labelled", "nli_labels"]
 
 MODEL_RULE: Final = "model"
 _SETTING: Final = "ingestion.equivalence.model"
