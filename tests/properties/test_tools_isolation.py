@@ -178,7 +178,7 @@ def test_no_answer_of_a_tool_shows_what_lies_outside_the_callers_scopes():
     run_state_machine_as_test(
         ToolIsolation,
         settings=settings(
-            max_examples=15,
+            max_examples=30,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),
