@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
 from retold.config.base import JSON
-from retold.errors import InvalidSubject, RetoldError, StoreUnavailable
+from retold.errors import InvalidSubject, RequestError, RetoldError, StoreUnavailable
 from retold.retrieve.render import fence_token
 from retold.text.frames import MEMORY_TOOL_NAMES
 from retold.tools import answers, changing, parsing, reading, render
@@ -64,8 +65,9 @@ class ToolHandlers:
         try:
             return self._answered(known, arguments, frame_id, context)
         except Exception as failure:  # whatever breaks, a model's loop must go on and be told
-            logger.error(  # noqa: TRY400  # a traceback could carry what memories say
-                "a tool call failed", extra={"tool": known, "error": type(failure).__name__}
+            logger.error(  # noqa: TRY400  # a message of others could carry what memories say
+                "a tool call failed",
+                extra={"tool": known, "error": type(failure).__name__, "at": _place_of(failure)},
             )
             return _error_result(known, frame_id, answers.failure_data())
 
@@ -75,7 +77,7 @@ class ToolHandlers:
         try:
             text, data = self._handled(name, arguments, frame_id, context)
         except RetoldError as refusal:
-            logger.info("a tool call was refused", extra={"tool": name, "code": refusal.code})
+            _log_refusal(name, refusal)
             return _error_result(name, frame_id, _explained(answers.error_data(refusal)))
         return ToolResult(name, text, data)
 
@@ -95,6 +97,21 @@ class ToolHandlers:
         if name == "memory_revise":
             return changing.revise(self._caller, given, frame_id)
         return changing.forget(self._caller, given, frame_id)
+
+
+def _log_refusal(name: str, refusal: RetoldError) -> None:
+    """Tell operators in full what a model is told the kind of; our messages hold no content."""
+    facts = {"tool": name, "code": refusal.code}
+    if isinstance(refusal, RequestError):
+        logger.info("a tool call was refused", extra=facts)
+    else:
+        logger.warning("a tool could not be served", extra={**facts, "reason": refusal.message})
+
+
+def _place_of(failure: Exception) -> str:
+    """Return the file and line that raised."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"
 
 
 def _error_result(name: str, frame_id: str, error: dict[str, JSON]) -> ToolResult:

@@ -618,7 +618,7 @@ def test_invented_quote_is_stored_as_what_it_is_and_says_how_to_do_better(world,
     assert "expires unless" in answer.text
 
 
-def test_host_owned_errors_tell_a_model_the_kind_only(world, tools):
+def test_host_owned_errors_tell_a_model_the_kind_only(world, tools, caplog):
     """A message about the store names its path, which is no business of a model's."""
     world.retold.close()
 
@@ -633,9 +633,11 @@ def test_host_owned_errors_tell_a_model_the_kind_only(world, tools):
         answer = tools.call(name, call)
         assert code(answer) == "store_unavailable"
         assert str(world.path.parent) not in answer.text + json.dumps(answer.data)
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+    assert all("closed" in record.reason for record in caplog.records)
 
 
-def test_failing_model_is_an_answer_and_stores_nothing(world, tools):
+def test_failing_model_is_an_answer_and_stores_nothing(world, tools, caplog):
     before = world.row_counts()
     world.judge.fail(RuntimeError("secret of the judge"))
 
@@ -644,6 +646,10 @@ def test_failing_model_is_an_answer_and_stores_nothing(world, tools):
     assert code(answer) == "internal_error"
     assert "secret" not in answer.text + json.dumps(answer.data)
     assert world.row_counts() == before
+    (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert (logged.tool, logged.error) == ("memory_write", "RuntimeError")
+    assert "judge.py:" in logged.at
+    assert "secret" not in str(vars(logged))
 
 
 def test_finished_session_answers_that_it_is_finished(session, tools):
