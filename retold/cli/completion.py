@@ -12,17 +12,21 @@ from retold.cli.options import GlobalOptions, global_options
 
 SHELLS: Final = ("bash", "zsh", "fish")
 VARIABLE: Final = "_RETOLD_COMPLETE"
+_HELP: Final = """Print a script that completes commands and options in a shell.
+
+\b
+retold completion bash > ~/.local/share/bash-completion/completions/retold
+retold completion zsh > "${fpath[1]}/_retold"
+retold completion fish > ~/.config/fish/completions/retold.fish
+"""
 
 
-@click.command()
+@click.command(help=_HELP)
 @click.argument("shell", type=click.Choice(SHELLS))
 @global_options
 @click.pass_context
 def completion(context: click.Context, *, shell: str) -> None:
-    """Print a script that completes commands and options in a shell.
-
-    For bash: retold completion bash > ~/.local/share/bash-completion/completions/retold
-    """
+    """Print what click makes for the shell."""
     options = context.find_object(GlobalOptions)
     made = get_completion_class(shell)
     if made is None:  # click knows all three

@@ -11,7 +11,7 @@ from retold.cli.document import echo_document, plain
 from retold.cli.options import GlobalOptions, global_options
 from retold.cli.reading import opened_reading, record_filters
 from retold.cli.record_text import Document, view_lines
-from retold.cli.text import labelled
+from retold.cli.text import clean, labelled
 from retold.models import ACTIVE_STATUSES, RECORD_STATUSES, Scope
 from retold.retrieve import lookup
 
@@ -55,12 +55,14 @@ def list(
     if options.as_json:
         echo_document(page)
     else:
-        click.echo("\n".join(page_lines(plain(page))))
+        click.echo("\n".join(page_lines(plain(page), after)))
 
 
-def page_lines(page: Document) -> Iterator[str]:
-    """Yield the lines for people."""
-    if not page["records"]:
+def page_lines(page: Document, after: str | None) -> Iterator[str]:
+    """Yield the lines for people; ``after`` is the record that the page goes on after."""
+    if not page["records"] and after is not None:
+        yield from labelled("nothing", f"after {clean(after)}, or there is no such record")
+    elif not page["records"]:
         yield from labelled("nothing", "no such record; --status superseded shows replaced ones")
     for number, view in enumerate(page["records"], start=1):
         yield from view_lines(str(number), view)

@@ -1,10 +1,13 @@
 """How docs/cli.md is made: see tests/cli_documentation.py. Its content is compared elsewhere."""
 
+import re
+
 import pytest
 from wcwidth import wcswidth
 
 from tests import cli_documentation, docs_support
 from tests.cli_documentation import merged
+from tests.cli_support import retold_here
 
 ROOT = docs_support.ROOT
 
@@ -57,3 +60,32 @@ def test_shown_output_fits_80_columns(file):
     ]
 
     assert [line for line in shown if wcswidth(line) > 80] == []
+
+
+def test_page_shows_the_output_of_every_command():
+    (file,) = cli_documentation.PAGES
+    blocks = docs_support.blocks_of((ROOT / file).read_text(encoding="utf-8"), file)
+    lines = [
+        command.line
+        for block in blocks
+        if block.language == "console"
+        for command in docs_support.commands_of(block)
+    ]
+    missing = [
+        name
+        for name in map(" ".join, docs_support.all_commands())
+        if not any(re.search(rf"\bretold {name}\b", line) for line in lines)
+    ]
+
+    assert missing == [], "write `$ retold ...` there and run `tests.cli_documentation --write`"
+
+
+@pytest.mark.parametrize("group", [(), ("scope",), ("sessions",), ("models",)])
+def test_help_of_a_group_says_of_each_command_all_there_is_to_say(group):
+    """click cuts a first sentence that does not fit into 80 columns; give a shorter one."""
+    finished = retold_here(*group, "--help")
+    listing = finished.out.partition("\nCommands:\n")[2].splitlines()
+
+    assert listing
+    assert [line for line in listing if line.endswith("...")] == []
+    assert max(map(len, finished.out.splitlines())) <= 80

@@ -123,11 +123,18 @@ def test_list_options_narrow(options, expected, store):
     assert [one["content"] for one in page["records"]] == expected
 
 
-def test_list_of_nothing_says_so(store):
-    finished = retold_here("list", "--type", "episodic", store=store)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--type", "episodic"), "nothing    no such record"),
+        (("--after", "nobody"), "nothing    after nobody, or there is no such record"),
+    ],
+)
+def test_list_of_nothing_says_so(options, said, store):
+    finished = retold_here("list", *options, store=store)
 
     assert (finished.code, finished.err) == (0, "")
-    assert finished.out.startswith("nothing    no such record")
+    assert finished.out.startswith(said)
 
 
 @pytest.mark.parametrize(
