@@ -31,6 +31,14 @@
         JudgeError
         RewriteError
         RerankError
+        HostedError                 .kind: what a worker does about it
+          HostedNotAllowed          switched off, or not for this scope; nothing left the machine
+          BudgetExhausted           the tokens of the run or the day are used up
+          ProviderOutage            unreachable, overloaded or broken off; later is better
+            ModelTimeout            the deadline passed
+          ProviderNotConfigured     key, model or address is refused; somebody has to look
+          InvalidCompletion         refused, cut short or no JSON object
+          ProviderError             the provider refused the request itself
 
 A message never holds memory content: ids, names of fields and numbers only.
 """
@@ -38,7 +46,15 @@ A message never holds memory content: ids, names of fields and numbers only.
 from __future__ import annotations
 
 import inspect
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+FailureKind = Literal["outage", "config", "content", "local", "bug"]
+"""What a failure of work in the background calls for.
+
+An ``outage`` passes: wait, and count no attempt. ``config`` needs a person: stop and say so.
+``content`` and ``bug`` count as attempts. ``local`` is this machine's or this installation's own
+limit: leave the work due and count no attempt.
+"""
 
 
 class RetoldError(Exception):
@@ -224,3 +240,57 @@ class RerankError(ModelError):
     """The reranker failed."""
 
     code = "rerank_error"
+
+
+class HostedError(ModelError):
+    """A hosted model gave no answer."""
+
+    code = "hosted_error"
+    kind: ClassVar[FailureKind] = "bug"
+
+
+class HostedNotAllowed(HostedError):
+    """This text may not go to a hosted model."""
+
+    code = "hosted_not_allowed"
+    kind = "local"
+
+
+class BudgetExhausted(HostedError):
+    """The token budget is used up."""
+
+    code = "budget_exhausted"
+    kind = "local"
+
+
+class ProviderOutage(HostedError):
+    """The provider could not be reached or did not answer properly; try again later."""
+
+    code = "provider_outage"
+    kind = "outage"
+
+
+class ModelTimeout(ProviderOutage, TimeoutError):
+    """The hosted model did not answer in time."""
+
+    code = "model_timeout"
+
+
+class ProviderNotConfigured(HostedError):
+    """The provider refuses the key, the model or the address."""
+
+    code = "provider_not_configured"
+    kind = "config"
+
+
+class InvalidCompletion(HostedError):
+    """The hosted model gave no usable answer."""
+
+    code = "invalid_completion"
+    kind = "content"
+
+
+class ProviderError(HostedError):
+    """The provider refused the request."""
+
+    code = "provider_error"

@@ -8,7 +8,14 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from retold.models import Principal, RewriteResult, Verdict
+from retold.models import (
+    Completion,
+    CompletionRequest,
+    Principal,
+    RewriteResult,
+    TokenUsage,
+    Verdict,
+)
 
 Vectors = npt.NDArray[np.float32]
 
@@ -96,6 +103,50 @@ class QueryRewriter(Protocol):
 
     def rewrite(self, queries: Sequence[str], context: str | None) -> RewriteResult:
         """Return as many queries as were given. Raises TimeoutError or RewriteError."""
+        ...
+
+
+@runtime_checkable
+class Budget(Protocol):
+    """Keep the tokens that hosted calls use below a limit. Safe across threads.
+
+    Tokens are set aside before a request leaves and settled after it, so that calls side by side
+    stay below the limit together. What is never settled, because the process died, stays counted.
+    """
+
+    def reserve(self, provider: str, tokens: int) -> None:
+        """Set the most that one request may use aside. Raises BudgetExhausted for too many."""
+        ...
+
+    def settle(self, provider: str, reserved: int, used: TokenUsage) -> None:
+        """Replace what was set aside by what was used; ``used.calls`` is 0 if nothing left."""
+        ...
+
+
+@runtime_checkable
+class CompletionClient(Protocol):
+    """Ask a hosted model one question. Safe across threads.
+
+    Nothing of a prompt, an answer or a key stands in a log, in an error or in its repr. Every
+    HostedError carries in ``details["usage"]`` the TokenUsage of the requests that went out.
+    """
+
+    def require_ready(self, model: str) -> None:
+        """Check settings, package and key without sending anything.
+
+        Raises RetoldSetupError naming what is missing, HostedNotAllowed when hosted calls are
+        switched off.
+        """
+        ...
+
+    def complete(self, request: CompletionRequest, *, budget: Budget | None = None) -> Completion:
+        """Return the model's answer within ``request.timeout_ms``, retries included.
+
+        ``budget`` limits this call beside what the client itself is limited by. Raises what
+        ``require_ready`` raises, and a HostedError: HostedNotAllowed or BudgetExhausted before a
+        byte leaves, ProviderOutage (ModelTimeout when the time is over), ProviderNotConfigured,
+        InvalidCompletion for a refusal or no JSON object, ProviderError for anything else.
+        """
         ...
 
 

@@ -14,7 +14,9 @@ from retold.testing.builders import (
 )
 from retold.testing.fakes import (
     CountingIds,
+    FakeBudget,
     FakeClock,
+    FakeCompletionClient,
     FakeContentPolicy,
     FakeEmbedder,
     FakeJudge,
@@ -27,7 +29,9 @@ from retold.testing.lab import MemoryLab
 __all__ = [
     "MOMENT",
     "CountingIds",
+    "FakeBudget",
     "FakeClock",
+    "FakeCompletionClient",
     "FakeContentPolicy",
     "FakeEmbedder",
     "FakeJudge",

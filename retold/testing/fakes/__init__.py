@@ -1,5 +1,6 @@
 """Fakes with behaviour, one for each port that a test replaces."""
 
+from retold.testing.fakes.completions import FakeBudget, FakeCompletionClient
 from retold.testing.fakes.embedder import FakeEmbedder
 from retold.testing.fakes.host import FakeContentPolicy, FakeQueue
 from retold.testing.fakes.judge import FakeJudge
@@ -9,7 +10,9 @@ from retold.testing.fakes.source import CountingIds, FakeClock
 
 __all__ = [
     "CountingIds",
+    "FakeBudget",
     "FakeClock",
+    "FakeCompletionClient",
     "FakeContentPolicy",
     "FakeEmbedder",
     "FakeJudge",
