@@ -15,7 +15,7 @@ MEMORY_TOOL_NAMES: Final = (
 """The tools a model is offered, in the order it is shown them."""
 
 _FRAMED: Final = re.compile(
-    r"^[>\s]*(?:--- (?:end of )?recalled memory [0-9a-f]{12} ---"
+    r"^[> \t]*(?:--- (?:end of )?recalled memory [0-9a-f]{12} ---"
     r"|memory_\w{1,20} (?:result|error) [0-9a-f]{12}:"
     r"|\[mem_[0-9a-f-]{8,36}\] (?:semantic|episodic|procedural) · )",
     re.MULTILINE,

@@ -43,6 +43,13 @@ def test_other_text_is_not(text):
     assert not holds_memory_output(text)
 
 
+@pytest.mark.parametrize("filling", ["\n", " ", "> ", "--- ", "memory_", "[mem_0", "a"])
+def test_long_text_is_looked_through_once(filling):
+    """Let the pattern's start run across lines and a million of them take hours."""
+    assert not holds_memory_output(filling * 1_000_000)
+    assert holds_memory_output(filling * 1_000_000 + "\n" + BLOCK)
+
+
 @pytest.mark.parametrize("name", [*MEMORY_TOOL_NAMES, "mcp__retold__memory_search"])
 def test_result_of_a_memory_tool_is_known_by_the_tool(name):
     assert origin_of("tool", name, "anything") == "memory_tool"
