@@ -207,6 +207,51 @@ def test_threads_of_torch_follow_the_setting(tiny, torch_threads):
     assert torch.get_num_threads() == torch_threads + 1
 
 
+def test_pickled_weights_give_the_vectors_of_the_same_safetensors(tiny):
+    """BAAI/bge-m3 has no others."""
+    import torch
+    from safetensors.torch import load_file
+
+    first = tiny()
+    wanted = first.embed_queries(TEXTS)
+    (weights,) = first.files.weights
+    torch.save(load_file(weights), weights.with_name("pytorch_model.bin"))
+    weights.unlink()
+
+    pickled = SentenceTransformersEmbedder(first.name, dims=64, placement=ONE_THREAD)
+
+    assert np.allclose(pickled.embed_queries(TEXTS), wanted, atol=1e-6)
+    assert pickled.version != first.version
+
+
+def test_weights_that_would_run_code_are_not_loaded(tiny, tmp_path):
+    """A pickle may call anything; without torch's restricted loader this one makes a file."""
+    first = tiny()
+    (weights,) = first.files.weights
+    weights.unlink()
+    made = tmp_path / "made"
+    pickle = PicklesTo(made)
+    import torch
+
+    torch.save(
+        {"embeddings.word_embeddings.weight": pickle}, weights.with_name("pytorch_model.bin")
+    )
+
+    with pytest.raises(RetoldSetupError, match="cannot be loaded"):
+        SentenceTransformersEmbedder(first.name, dims=64, placement=ONE_THREAD).warm()
+    assert not made.exists()
+
+
+class PicklesTo:
+    """Touch a file when unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return type(self.path).touch, (self.path,)
+
+
 def test_damaged_weights_are_a_setup_error_that_names_the_folder(tmp_path, minilm):
     folder = shutil.copytree(minilm, tmp_path / "model", ignore=lambda *_: {"model.safetensors"})
     (folder / "model.safetensors").write_bytes(b"cut off")
