@@ -65,7 +65,7 @@ class TriggerConfig(Block):
     mode: TriggerMode = key(
         "tool_only",
         "The model through its tool, the host once per user turn, or both; decides what the policy "
-        "text says.",
+        "text says and whether the model is offered memory_search.",
     )
     auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1, waits=True)
     auto_min_query_chars: int = key(

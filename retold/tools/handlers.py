@@ -47,16 +47,25 @@ class ToolHandlers:
         return self._caller.default_k
 
     def on_offer(self) -> dict[str, tuple[str, ...]]:
-        """Return the tools that may be called now, each with the symbolic write targets."""
+        """Return the tools that may be called now, each with the symbolic write targets.
+
+        Where the host searches once per user turn and nobody else does, there is no memory_search.
+        """
         store = self._caller.parts.store
+        targets: tuple[str, ...] = ()
+        if not store.read_only:
+            with store.read() as tx:
+                targets = tuple(self._caller.targets.on_offer(tx))
+        left_out = set() if targets else {"memory_write"}
         if store.read_only:
-            return dict.fromkeys(READS, ())
-        with store.read() as tx:
-            targets = tuple(self._caller.targets.on_offer(tx))
-        offered = dict.fromkeys(MEMORY_TOOL_NAMES, targets)
-        if not targets:
-            del offered["memory_write"]
-        return offered
+            left_out |= set(MEMORY_TOOL_NAMES) - set(READS)
+        if self._host_searches_alone:
+            left_out.add("memory_search")
+        return {name: targets for name in MEMORY_TOOL_NAMES if name not in left_out}
+
+    @property
+    def _host_searches_alone(self) -> bool:
+        return self._caller.parts.config.retrieval.trigger.mode == "auto"
 
     def call(self, name: object, arguments: object, *, context: str | None = None) -> ToolResult:
         """Answer one call; ``context`` is the host's text for the query rewriter."""
@@ -82,8 +91,8 @@ class ToolHandlers:
         return ToolResult(name, text, data)
 
     def _handled(self, name: str, arguments: object, frame_id: str, context: str | None) -> Answer:
-        if name == NO_TOOL:
-            raise answers.UnknownTool(allowed=list(MEMORY_TOOL_NAMES))
+        if name == NO_TOOL or (name == "memory_search" and self._host_searches_alone):
+            raise answers.UnknownTool(allowed=list(self.on_offer()))
         self._guard()
         if name not in READS and self._caller.parts.store.read_only:
             raise StoreUnavailable

@@ -194,6 +194,22 @@ def test_without_a_writable_target_there_is_no_memory_write(lab):
     assert "memory_write" in tools
 
 
+@pytest.mark.parametrize("mode", ["tool_only", "auto", "hybrid"])
+def test_search_is_offered_unless_the_host_searches_alone(mode):
+    """LLD 14.1; the policy text of that mode names no search either."""
+    with MemoryLab.open(settings={"retrieval": {"trigger": {"mode": mode}}}) as lab:
+        session = lab.session("ana")
+        tools = session.tools()
+        answer = tools.call("memory_search", {"queries": ["home"]})
+
+        searches = mode != "auto"
+        assert ("memory_search" in tools) == searches
+        assert [one["name"] for one in tools.anthropic()] == list(tools)
+        assert answer.is_error != searches
+        assert answer.code == (None if searches else "unknown_tool")
+        assert ("memory_search" in session.policy_text()) == searches
+
+
 def test_write_target_that_is_no_scope_is_refused_at_once(lab):
     with pytest.raises(InvalidInput, match="Scope"):
         lab.session("ana").tools(write_targets={"personal": "user:ana"})
