@@ -10,7 +10,7 @@ import click
 
 from retold.cli.document import echo_document
 from retold.cli.exits import UNHEALTHY
-from retold.cli.opening import settings, with_threads
+from retold.cli.opening import hide_bars, settings, with_threads
 from retold.cli.options import GlobalOptions, global_options
 from retold.cli.progress import Progress
 from retold.cli.text import clean, heading, labelled, size, table
@@ -98,7 +98,7 @@ def check(options: GlobalOptions, named: str | None) -> int:
     when a model fails.
     """
     config = with_threads(_settings(options, named))
-    _hide_bars()
+    hide_bars(config)
     checks = list(check_models(config))
     if options.as_json:
         echo_document({"models": checks})
@@ -147,15 +147,6 @@ class _Download:
     def close(self) -> None:
         """End the line."""
         self._progress.end()
-
-
-def _hide_bars() -> None:
-    """Keep the bars that loading draws off the screen of this command."""
-    try:
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-    except ImportError:
-        return
-    disable_progress_bars()
 
 
 def _profile_lines(listed: Sequence[ProfileModels]) -> Iterator[str]:

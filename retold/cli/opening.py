@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -130,6 +130,7 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     path = store_path(options, for_principals=True)
     with opened_store(options, for_principals=True) as (store, chosen):
         read_only = store.read_only
+    hide_bars(chosen.config)
     try:
         runtime = build_search_runtime(
             with_threads(chosen.config),
@@ -146,6 +147,17 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
         yield runtime
     finally:
         runtime.close()
+
+
+def hide_bars(config: RetoldConfig) -> None:
+    """Keep the bars that torch models draw while they load off standard error."""
+    judge = config.ingestion.equivalence
+    if config.embedding.is_packaged and judge.is_lexical and not config.reranker.enabled:
+        return
+    with suppress(ImportError):
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+
+        disable_progress_bars()
 
 
 def with_threads(config: RetoldConfig) -> RetoldConfig:

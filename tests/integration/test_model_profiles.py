@@ -92,6 +92,21 @@ def test_lite_remembers_replaces_refuses_and_finds_with_its_own_models(tmp_path)
 
 
 @pytest.mark.usefixtures("here")
+def test_search_command_on_a_store_of_lite_prints_results_and_nothing_else(tmp_path, pulled):
+    """The loading libraries would draw bars on standard error."""
+    path = tmp_path / "memory.sqlite"
+    with Retold.open(path, profile="lite") as opened:
+        opened.session("ana").remember(LISBON, evidence=SAID)
+
+    finished = retold(
+        *("search", "Where does the user live?", "--store", path, "--as", "assistant/ana"), **pulled
+    )
+
+    assert (finished.code, finished.err) == (0, "")
+    assert LISBON in finished.out
+
+
+@pytest.mark.usefixtures("here")
 def test_store_of_lite_opens_again_with_the_profile_it_was_made_with(tmp_path):
     path = tmp_path / "memory.sqlite"
     with Retold.open(path, profile="lite") as opened:
