@@ -263,6 +263,20 @@ def choice_of_tool(body: Body) -> Iterator[str]:
         yield f"tool_choice.name: Tool '{choice.get('name')}' not found in provided tools"
 
 
+def answer_schema(body: Body) -> Iterator[str]:
+    wanted = (body.get("output_config") or {}).get("format")
+    if wanted is None:
+        return
+    if wanted.get("type") != "json_schema" or not isinstance(wanted.get("schema"), dict):
+        yield "output_config.format: Input should be a json_schema with a schema"
+        return
+    schema = wanted["schema"]
+    for problem in (*schema_rules.malformed(schema), *schema_rules.anthropic_strict(schema)):
+        yield f"output_config.format.schema: {problem}"
+    if schema_rules.optional_parameters(schema) > 24:
+        yield "output_config.format.schema: more than 24 optional parameters"
+
+
 RULES = (
     Rule("fields-required", "model, max_tokens, messages", SDK_MESSAGES, required_fields),
     Rule("fields-known", "no field the endpoint does not know", REFUSAL, known_fields),
@@ -289,4 +303,5 @@ RULES = (
     ),
     Rule("strict", "the subset of strict tools, and their number", STRICT, strict_tools),
     Rule("tool-choice", "a choice names an offered tool", REFERENCE, choice_of_tool),
+    Rule("answer-schema", "the subset of structured outputs", STRICT, answer_schema),
 )

@@ -24,10 +24,35 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the model: text, calls, or both."""
+    """One answer of the model: text, calls, or both.
+
+    ``stop`` is the provider's own word for why it stopped, where it did not end by itself;
+    ``refusal`` is OpenAI's separate field for what a model says instead of an answer.
+    """
 
     text: str = ""
     calls: tuple[Call, ...] = ()
+    stop: str | None = None
+    refusal: str | None = None
+
+
+Way = Literal["answer", "cut", "hang", "drip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something else than a model's answer, sent as it is.
+
+    ``way`` is ``cut`` for a connection that ends in the middle of the body, ``hang`` for one where
+    nothing comes, and ``drip`` for blanks that come one by one until the client gives up. A body
+    that is None is the provider's own error object for the status.
+    """
+
+    status: int = 200
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    way: Way = "answer"
+    says: str = "the loopback model was told to fail"
 
 
 @dataclass(frozen=True, slots=True)

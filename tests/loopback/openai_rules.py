@@ -203,6 +203,31 @@ def choice_of_tool(body: Body) -> Iterator[str]:
         yield "Tool choice names a function that is not in 'tools'."
 
 
+def answer_schema(body: Body) -> Iterator[str]:
+    wanted = body.get("response_format") or {}
+    if wanted.get("type") == "json_object":
+        if "json" not in str(body["messages"]).lower():
+            yield "'messages' must contain the word 'json' in some form"
+        return
+    named = wanted.get("json_schema") or {}
+    if wanted and not NAME.fullmatch(str(named.get("name", ""))):
+        yield "Missing or invalid parameter: 'response_format.json_schema.name'."
+        return
+    schema = named.get("schema", {})
+    problems = [*schema_rules.malformed(schema)] if wanted else []
+    if named.get("strict"):
+        problems += schema_rules.openai_strict(schema)
+        if {"anyOf", "oneOf"} & set(schema) or schema.get("type") != "object":
+            problems.append("$: the root is an object and no union")
+    for problem in problems:
+        yield f"Invalid schema for response_format '{named.get('name')}': {problem}"
+
+
+def one_limit(body: Body) -> Iterator[str]:
+    if "max_tokens" in body and "max_completion_tokens" in body:
+        yield "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+
+
 RULES = (
     Rule("fields-required", "model and messages", REFERENCE, required_fields),
     Rule("fields-known", "no field the endpoint does not know", REFUSAL, known_fields),
@@ -224,4 +249,6 @@ RULES = (
     ),
     Rule("strict", "the subset of Structured Outputs", STRICT, strict_functions),
     Rule("tool-choice", "a choice names an offered tool", REFERENCE, choice_of_tool),
+    Rule("answer-schema", "a named schema of the strict subset", STRICT, answer_schema),
+    Rule("one-limit", "one name for the limit of output tokens", REFUSAL, one_limit),
 )

@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.loopback import anthropic_rules, openai_rules, streams, wire
-from tests.loopback.conversation import Body, Exchange, Provider, Reply, exchange_of
+from tests.loopback.conversation import Body, Exchange, Fault, Provider, Reply, exchange_of
 from tests.loopback.rules import Breach, first_breach
 
-Step = Reply | Callable[[Exchange], Reply]
-Model = Callable[[Exchange], Reply]
+Said = Reply | Fault
+Step = Said | Callable[[Exchange], Said]
+Model = Callable[[Exchange], Said]
+DRIP_SECONDS = 0.002
 RULES = {"anthropic": anthropic_rules.RULES, "openai": openai_rules.RULES}
 
 
@@ -28,7 +30,8 @@ class LoopbackModel:
     """A scripted model behind real HTTP; a context manager whose end calls ``assert_clean``.
 
     ``script`` is a list of steps, each used for one request whoever sends it, or one function
-    that answers all of them. ``bodies`` holds every request as it came, refused ones included.
+    that answers all of them. ``bodies`` holds every request as it came, refused ones included, and
+    ``heads`` the headers of each, whose names are in lower case.
     """
 
     def __init__(self, script: Iterable[Step] | Model, *, watched: bool = True) -> None:
@@ -40,7 +43,9 @@ class LoopbackModel:
         self._steps: Iterator[Step] | None = None if callable(script) else iter(script)
         self._model: Model | None = script if callable(script) else None
         self._lock = threading.Lock()
+        self.over = threading.Event()
         self.bodies: list[Body] = []
+        self.heads: list[dict[str, str]] = []
         self.exchanges: list[Exchange] = []
         self.breaches: list[Breach] = []
         self.failures: list[BaseException] = []
@@ -69,10 +74,13 @@ class LoopbackModel:
         left = 0 if self._steps is None else sum(1 for _ in self._steps)
         assert left == 0, f"{left} steps of the script were never asked for"
 
-    def answer(self, provider: Provider, body: Body) -> tuple[int, dict[str, Any]]:
-        """Return status and body of the response to one request; never raises."""
+    def answer(
+        self, provider: Provider, body: Body, head: dict[str, str]
+    ) -> tuple[int, dict[str, Any]] | Fault:
+        """Return status and body of the response to one request, or a fault; never raises."""
         with self._lock:
             self.bodies.append(body)
+            self.heads.append(head)
             try:
                 breach = first_breach(RULES[provider], body)
                 if breach is not None:
@@ -81,20 +89,22 @@ class LoopbackModel:
                 exchange = exchange_of(provider, body)
                 self.exchanges.append(exchange)
                 reply = self._reply(exchange)
+                if isinstance(reply, Fault):
+                    return reply
                 return 200, wire.answer(provider, body, reply, len(self.bodies))
             except Exception as error:
                 self.failures.append(error)
                 # 400, because a client tries again after 500.
                 return 400, wire.refusal(provider, 400, f"the script failed: {error!r}")
 
-    def _reply(self, exchange: Exchange) -> Reply:
+    def _reply(self, exchange: Exchange) -> Said:
         if self._model is not None:
             return self._model(exchange)
         assert self._steps is not None
         step = next(self._steps, None)
         if step is None:
             raise ScriptOver(f"no step is left for request {len(self.bodies)}")
-        return step if isinstance(step, Reply) else step(exchange)
+        return step if isinstance(step, Reply | Fault) else step(exchange)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -106,6 +116,7 @@ class LoopbackModel:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.over.set()
         self._server.shutdown()
         self._server.hang_up()
         self._server.server_close()
@@ -154,7 +165,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(401, wire.refusal(provider, 401, "no key was sent"))
         else:
             body = json.loads(raw)
-            status, response = self.server.model.answer(provider, body)
+            head = {name.lower(): value for name, value in self.headers.items()}
+            answer = self.server.model.answer(provider, body, head)
+            if isinstance(answer, Fault):
+                self._fail(provider, answer)
+                return
+            status, response = answer
             if status == HTTPStatus.OK and body.get("stream"):
                 self._stream(streams.events(provider, body, response))
             else:
@@ -168,6 +184,35 @@ class _Handler(BaseHTTPRequestHandler):
         for data in map(streams.encoded, events):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
         self.wfile.write(b"0\r\n\r\n")
+
+    def _fail(self, provider: Provider, fault: Fault) -> None:
+        body = fault.body
+        if body is None:
+            body = json.dumps(wire.refusal(provider, fault.status, fault.says)).encode()
+        self.close_connection = fault.way != "answer"
+        if fault.way == "hang":
+            self.server.model.over.wait()
+            return
+        self.send_response(fault.status)
+        if fault.way == "drip":
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self._drip()
+            return
+        whole = len(body) if fault.way == "answer" else 2 * len(body)
+        for name, value in ({"content-type": "application/json"} | dict(fault.headers)).items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(whole))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _drip(self) -> None:
+        """Send blanks, which JSON may begin with, as long as somebody takes them."""
+        try:
+            while not self.server.model.over.wait(DRIP_SECONDS):
+                self.wfile.write(b" ")
+        except OSError:
+            return
 
     def _send(self, status: int, payload: Any) -> None:
         data = json.dumps(payload, ensure_ascii=False).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import re
@@ -14,7 +15,7 @@ import anthropic
 import openai
 import pytest
 
-from tests.loopback import Call, LoopbackModel, Reply, anthropic_rules, openai_rules
+from tests.loopback import Call, Fault, LoopbackModel, Reply, anthropic_rules, openai_rules
 from tests.loopback.rules import first_breach
 
 ROOT = Path(__file__).parents[2]
@@ -124,6 +125,8 @@ def long_id(body):
     body["messages"][3]["tool_call_id"] = LONG_ID
 
 
+OPEN = {"name": "open", "strict": True, "schema": {"type": "object", "properties": {}}}
+
 ANTHROPIC = [
     ("fields-required", put("max_tokens", ...)),
     ("fields-required", put("messages", [])),
@@ -159,6 +162,11 @@ ANTHROPIC = [
     ("strict", strict_anthropic),
     ("strict", many_optional),
     ("tool-choice", put("tool_choice", {"type": "tool", "name": "search"})),
+    ("answer-schema", put("output_config", {"format": {"type": "json_object"}})),
+    (
+        "answer-schema",
+        put("output_config", {"format": {"type": "json_schema", "schema": OPEN["schema"]}}),
+    ),
 ]
 OPENAI = [
     ("fields-required", put("model", ...)),
@@ -187,6 +195,10 @@ OPENAI = [
     ("enum-type", in_schema("properties", "q", {"enum": ["a"]})),
     ("strict", put("tools", 0, "function", "strict", True)),
     ("tool-choice", choice_without_tools),
+    ("answer-schema", put("response_format", {"type": "json_schema", "json_schema": {}})),
+    ("answer-schema", put("response_format", {"type": "json_schema", "json_schema": OPEN})),
+    ("answer-schema", put("response_format", {"type": "json_object"})),
+    ("one-limit", lambda body: body.update(max_tokens=5, max_completion_tokens=5)),
 ]
 CASES = [("anthropic", *case) for case in ANTHROPIC] + [("openai", *case) for case in OPENAI]
 BODIES = {"anthropic": anthropic_body, "openai": openai_body}
@@ -384,3 +396,50 @@ def test_pretend_model_serves_a_terminal_until_interrupted():
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
     }
+
+
+def test_faults_are_what_the_clients_take_them_for():
+    faults = [
+        Fault(429, headers={"retry-after": "7"}),
+        Fault(529),
+        Fault(body=b'{"id": "msg', headers={"x-odd": "1"}),
+        Fault(way="cut"),
+    ]
+    with LoopbackModel(faults) as model:
+        claude, gpt = clients(model)
+        with pytest.raises(anthropic.RateLimitError) as limited:
+            claude.messages.create(**anthropic_body())
+        with pytest.raises(anthropic.InternalServerError):
+            claude.messages.create(**anthropic_body())
+        with pytest.raises(json.JSONDecodeError):
+            gpt.chat.completions.create(**openai_body())
+        with pytest.raises(openai.APIConnectionError):
+            gpt.chat.completions.create(**openai_body())
+        claude.close()
+        gpt.close()
+
+    assert limited.value.response.headers["retry-after"] == "7"
+    assert model.heads[0]["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("way", ["hang", "drip"])
+def test_server_that_never_ends_its_answer_ends_with_its_context(way):
+    with LoopbackModel([Fault(way=way)]) as model:
+        client = openai.OpenAI(base_url=f"{model.url}/v1", api_key="k", max_retries=0, timeout=0.05)
+        create = client.chat.completions.with_streaming_response.create
+        with contextlib.suppress(openai.APITimeoutError), create(**openai_body()) as response:
+            assert response.status_code == 200
+        client.close()
+
+    assert len(model.bodies) == 1
+
+
+def test_reasons_to_stop_reach_both_clients():
+    with LoopbackModel([Reply("", stop="refusal"), Reply(refusal="No.")]) as model:
+        claude, gpt = clients(model)
+        stopped = claude.messages.create(**anthropic_body()).stop_reason
+        refused = gpt.chat.completions.create(**openai_body()).choices[0].message.refusal
+        claude.close()
+        gpt.close()
+
+    assert (stopped, refused) == ("refusal", "No.")

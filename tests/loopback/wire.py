@@ -16,7 +16,9 @@ ANTHROPIC_ERRORS = {
     400: "invalid_request_error",
     401: "authentication_error",
     404: "not_found_error",
+    429: "rate_limit_error",
     500: "api_error",
+    529: "overloaded_error",
 }
 
 
@@ -53,7 +55,7 @@ def _message(body: Body, reply: Reply, number: int) -> dict[str, Any]:
         "role": "assistant",
         "model": body["model"],
         "content": content,
-        "stop_reason": "tool_use" if reply.calls else "end_turn",
+        "stop_reason": reply.stop or ("tool_use" if reply.calls else "end_turn"),
         "stop_sequence": None,
         "usage": {
             "input_tokens": _tokens(body),
@@ -74,7 +76,7 @@ def _chat(body: Body, reply: Reply, number: int) -> dict[str, Any]:
     message: dict[str, Any] = {
         "role": "assistant",
         "content": reply.text or None,
-        "refusal": None,
+        "refusal": reply.refusal,
         "annotations": [],
     }
     if reply.calls:
@@ -96,7 +98,7 @@ def _chat(body: Body, reply: Reply, number: int) -> dict[str, Any]:
             {
                 "index": 0,
                 "message": message,
-                "finish_reason": "tool_calls" if reply.calls else "stop",
+                "finish_reason": reply.stop or ("tool_calls" if reply.calls else "stop"),
                 "logprobs": None,
             }
         ],
