@@ -121,11 +121,17 @@ def test_higher_of_the_two_scores_counts(tiny):
     assert verdict.entails > 0.99
 
 
-def test_texts_whose_tokens_the_model_does_not_know_are_not_scored(tiny):
+def test_texts_whose_characters_the_model_does_not_know_are_not_scored(tiny):
     """An English model knows nothing of Chinese; its numbers would refuse honest quotes."""
     assert tiny.support("我对花生过敏", "用户对花生过敏") is None
     assert tiny.support(SAID, "用户住在奥斯陆") is None
     assert tiny.judge(OSLO, "用户住在奥斯陆").label == "unknown"
+
+
+def test_one_unknown_token_for_a_long_text_counts_as_all_of_its_characters(tiny):
+    """Tokenizers fold a line of a foreign script into one unknown token between known ones."""
+    assert tiny.support(SAID, "I live 我住在奥斯陆已经很多年了.") is None
+    assert tiny.support(SAID, "I live in 奥斯陆.") is not None
 
 
 def test_pair_beyond_the_window_is_neither_the_same_nor_supported(tiny):
