@@ -113,7 +113,9 @@ def _is_readable(tokenizer: Any, text: str) -> bool:  # noqa: ANN401  # of trans
         verbose=False,
     )
     spans = zip(tokens["input_ids"], tokens["offset_mapping"], strict=True)
-    unknown = sum(end - start for token, (start, end) in spans if token == tokenizer.unk_token_id)
+    unknown: int = sum(
+        end - start for token, (start, end) in spans if token == tokenizer.unk_token_id
+    )
     return 2 * unknown <= len(text)
 
 
