@@ -43,7 +43,8 @@ class NLICrossEncoderJudge:
     read are ``unknown`` and not scored: its tokenizer knows less than half of their characters, as
     with an English model and Chinese text. A pair that is longer than the model's window is
     ``unknown`` too, and a quote and a claim that do not fit support nothing, since what was not
-    read cannot support or equal anything. The files must be on this machine unless ``allow_download``.
+    read cannot support or equal anything. The files must be on this machine unless
+    ``allow_download``.
 
     Raises RetoldSetupError for missing packages or files, ConfigError for a model that has other
     labels.
