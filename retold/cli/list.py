@@ -11,7 +11,7 @@ from retold.cli.document import echo_document, plain
 from retold.cli.options import GlobalOptions, global_options
 from retold.cli.reading import opened_reading, record_filters
 from retold.cli.record_text import Document, view_lines
-from retold.cli.text import clean, labelled
+from retold.cli.text import labelled
 from retold.models import ACTIVE_STATUSES, RECORD_STATUSES, Scope
 from retold.retrieve import lookup
 
@@ -55,13 +55,13 @@ def list(
     if options.as_json:
         echo_document(page)
     else:
-        click.echo("\n".join(page_lines(plain(page), after)))
+        click.echo("\n".join(page_lines(plain(page), is_first=after is None)))
 
 
-def page_lines(page: Document, after: str | None) -> Iterator[str]:
-    """Yield the lines for people; ``after`` is the record that the page goes on after."""
-    if not page["records"] and after is not None:
-        yield from labelled("nothing", f"after {clean(after)}, or there is no such record")
+def page_lines(page: Document, *, is_first: bool) -> Iterator[str]:
+    """Yield the lines for people; ``is_first`` unless the page goes on after a record."""
+    if not page["records"] and not is_first:
+        yield from labelled("nothing", "comes after that record, or there is no such record")
     elif not page["records"]:
         yield from labelled("nothing", "no such record; --status superseded shows replaced ones")
     for number, view in enumerate(page["records"], start=1):

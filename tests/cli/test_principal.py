@@ -44,7 +44,28 @@ def shared_store(tmp_path_factory):
                     told = f"marker{number}private{nth} is my home"
                     session.remember(told, evidence=told, attribute="home")
                 session.forget(session.list().records[0].id)
+        link_across_scopes(retold)
     return path
+
+
+def link_across_scopes(retold):
+    """Let records of ana's own scope conflict with, and replace, private ones of helper/ana."""
+    city = {"attribute": "home_city"}
+    with retold.session("ana", agent_id="helper", session_id="before") as session:
+        private = session.remember("Ana lives in Marker7", evidence="I live in Marker7", **city)
+    retold.host.grant("helper", "user:ana", read=True, write=True)
+    with retold.session("ana", agent_id="helper", session_id="after") as session:
+        told = session.remember(
+            "Ana lives in Marker8",
+            evidence="Ana lives in Marker8",
+            source_kind="tool_result",
+            **city,
+        )
+        new = session.remember("Ana lives in Marker9", evidence="I live in Marker9", **city)
+        views = session.get([told.record_id, new.record_id]).found
+    assert {str(view.scope) for view in views} == {"user:ana"}
+    assert private.record_id in views[1].lineage
+    assert private.record_id in {one.record_id for view in views for one in view.conflicts}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +76,8 @@ def possessions(shared_store):
         found = {scope: {scope} for scope in scopes}
         for (seq,) in list(tx.run("select seq from records")):
             record = tx.records.by_seqs([seq])[seq]
-            found[str(record.scope)] |= {record.id, record.content.split()[0], *record.entity_ids}
+            words = {word for word in record.content.split() if word.lower().startswith("marker")}
+            found[str(record.scope)] |= {record.id, *words, *record.entity_ids}
     return found
 
 

@@ -127,7 +127,7 @@ def test_list_options_narrow(options, expected, store):
     ("options", "said"),
     [
         (("--type", "episodic"), "nothing    no such record"),
-        (("--after", "nobody"), "nothing    after nobody, or there is no such record"),
+        (("--after", "nobody"), "nothing    comes after that record, or there is no such record"),
     ],
 )
 def test_list_of_nothing_says_so(options, said, store):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from retold.models import Scope
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Operator
 from retold.testing import MOMENT
+from tests.architecture_rules import modules
 from tests.unit.retrieve.test_lookup import statements
 from tests.unit.retrieve.world import ANA, BOB, World
 
@@ -80,3 +82,16 @@ def test_record_that_has_expired_is_walked_over_and_counted_as_expired(world):
 def test_walk_names_the_choices(wrong, world):
     with world.store.read() as tx, pytest.raises(InvalidInput, match="must name some of"):
         list(lookup.walk(tx, ANA, **wrong))
+
+
+def test_only_the_command_line_makes_an_operator():
+    """Whoever holds one reads every scope: nothing that an agent can reach may make it."""
+    makers = {
+        module.path
+        for module in modules("retold")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and module.origin(node.func) == "retold.retrieve.lookup.Operator"
+    }
+
+    assert makers == {"retold/cli/reading.py"}
