@@ -38,6 +38,7 @@
             ModelTimeout            the deadline passed
           ProviderNotConfigured     key, model or address is refused; somebody has to look
           InvalidCompletion         refused, cut short or no JSON object
+          LocalLimit                this machine is short of files, memory or space
           ProviderError             the provider refused the request itself
 
 A message never holds memory content: ids, names of fields and numbers only.
@@ -288,6 +289,13 @@ class InvalidCompletion(HostedError):
 
     code = "invalid_completion"
     kind = "content"
+
+
+class LocalLimit(HostedError):
+    """This machine had no files, memory or space left for a hosted call."""
+
+    code = "local_limit"
+    kind = "local"
 
 
 class ProviderError(HostedError):

@@ -133,17 +133,15 @@ class AuditConfig(Block):
 class ProviderConfig(Block):
     """Where one kind of hosted model is reached."""
 
-    base_url: Url | None = key(None, "Endpoint; null is the provider's own.", waits=True)
-    api_key_env: EnvName | None = key(
-        None, "Environment variable that holds the key, never a key.", waits=True
-    )
+    base_url: Url | None = key(None, "Endpoint; null is the provider's own.")
+    api_key_env: EnvName | None = key(None, "Environment variable that holds the key, never a key.")
 
 
 class AnthropicConfig(ProviderConfig):
     """Anthropic's API or a proxy of it."""
 
     api_key_env: EnvName | None = key(
-        "ANTHROPIC_API_KEY", "Environment variable that holds the key, never a key.", waits=True
+        "ANTHROPIC_API_KEY", "Environment variable that holds the key, never a key."
     )
 
 
@@ -151,34 +149,43 @@ class OpenAIConfig(ProviderConfig):
     """OpenAI's API or a proxy of it."""
 
     api_key_env: EnvName | None = key(
-        "OPENAI_API_KEY", "Environment variable that holds the key, never a key.", waits=True
+        "OPENAI_API_KEY", "Environment variable that holds the key, never a key."
     )
 
 
 class OpenRouterConfig(ProviderConfig):
     """OpenRouter's API."""
 
-    base_url: Url | None = key("https://openrouter.ai/api/v1", "Endpoint.", waits=True)
+    base_url: Url | None = key("https://openrouter.ai/api/v1", "Endpoint.")
     api_key_env: EnvName | None = key(
-        "OPENROUTER_API_KEY", "Environment variable that holds the key, never a key.", waits=True
+        "OPENROUTER_API_KEY", "Environment variable that holds the key, never a key."
     )
 
 
 class CustomConfig(ProviderConfig):
     """Any endpoint that speaks OpenAI's protocol, such as Ollama, vLLM or LM Studio."""
 
-    base_url: Url | None = key(None, "Endpoint; required to use this provider.", waits=True)
+    base_url: Url | None = key(None, "Endpoint; required to use this provider.")
 
 
 class HostedConfig(Block):
     """Whether, for whom and where hosted models are called."""
 
-    enabled: bool = key(True, "false stops every hosted call before a byte leaves.", waits=True)
+    enabled: bool = key(True, "false stops every hosted call before a byte leaves.")
     allow_scopes: TextList = key(
-        ("*",), "Scopes (globs over kind:id) whose text may go to a hosted model.", waits=True
+        ("*",), "Scopes (globs over kind:id) whose text may go to a hosted model."
     )
     default_provider: ProviderName = key(
-        "anthropic", "Provider of a model string that names none and is not recognised.", waits=True
+        "anthropic", "Provider of a model string that names none and is not recognised."
+    )
+    max_retries: int = key(
+        2, "Attempts after a failed one, as far as the time of the call goes.", "attempts", ge=0
+    )
+    tokens_per_run: int | None = key(
+        None, "Most tokens of one extraction run; null is no limit.", "tokens", ge=1
+    )
+    tokens_per_day: int | None = key(
+        None, "Most tokens of one day in UTC; null is no limit.", "tokens", ge=1, waits=True
     )
     anthropic: AnthropicConfig = AnthropicConfig()
     openai: OpenAIConfig = OpenAIConfig()

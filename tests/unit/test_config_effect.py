@@ -21,12 +21,17 @@ KEYS = {doc.path: doc.meaning for doc in describe() if not doc.is_block}
 OWNERS = Counter(path.rpartition(".")[2] for path in KEYS)
 
 READ_THROUGH = {
+    **{
+        f"hosted.{provider}": ("hosted/", r"\bsettings\.(base_url|api_key_env)\b")
+        for provider in ("anthropic", "openai", "openrouter", "custom")
+    },
     "ingestion.multi_valued_attributes": ("ingest/", r"\.is_multi_valued\("),
     "ingestion.evidence.entail_floor": ("ingest/", r"rules\.cfg\.entail_floor\b"),
     "policy.source_rank": ("", r"\.source_rank\.of\("),
     "reranker.floor": ("retrieve/rerank.py", r"\bcfg\.floor\b"),
     "reranker.timeout_ms": ("retrieve/rerank.py", r"\bcfg\.timeout_ms\b"),
     "retrieval.freshness.floor": ("retrieve/freshness.py", r"\bcfg\.floor\b"),
+    "retrieval.rewrite.max_output_tokens": ("retrieve/rewrite.py", r"\bmax_output_tokens\b"),
     "retrieval.rewrite.timeout_ms": ("retrieve/rewrite.py", r"\btimeout_ms\b"),
     "retrieval.gate.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),
     "retrieval.gate.auto.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),

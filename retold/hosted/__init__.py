@@ -1,0 +1,18 @@
+"""Hosted models: one client for Anthropic, OpenAI, OpenRouter and what speaks like OpenAI.
+
+Nothing here knows the store: what a day may use is a ``Budget`` that is handed in.
+"""
+
+from retold.hosted.budgets import RunBudget, estimated_input, run_budget
+from retold.hosted.client import HostedCompletions
+from retold.hosted.failures import failure_kind
+from retold.hosted.targets import split_model
+
+__all__ = [
+    "HostedCompletions",
+    "RunBudget",
+    "estimated_input",
+    "failure_kind",
+    "run_budget",
+    "split_model",
+]

@@ -1,0 +1,215 @@
+"""What a failed request means, in words of our own: nothing a client raised is passed on.
+
+An exception of a client holds the request, and often the prompt or the answer in its message. It
+ends here: a ``Failure`` carries codes and numbers.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final, Literal
+
+from retold.errors import (
+    ConfigError,
+    FailureKind,
+    HostedError,
+    InvalidCompletion,
+    LocalLimit,
+    ModelTimeout,
+    NotYetAvailable,
+    ProviderError,
+    ProviderNotConfigured,
+    ProviderOutage,
+    RetoldSetupError,
+    StoreError,
+    WriteContended,
+)
+from retold.hosted.targets import Target
+from retold.models import TokenUsage
+
+Trouble = Literal["outage", "timeout", "config", "content", "local", "bug"]
+
+_PASSING: Final = frozenset({408, 409, 425, 429})
+_CONFIG: Final = frozenset({401, 402, 403, 404, 405, 407, 410, 421})
+_ABOUT_MONEY: Final = ("insufficient_quota", "exceeded your current quota", "credit balance")
+_TOO_LONG: Final = (
+    "context_length_exceeded",
+    "maximum context length",
+    "prompt is too long",
+    "too many tokens",
+)
+_FILTERED: Final = ("content_filter", "content management policy", "moderation", "flagged")
+_TRANSPORT: Final = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "ssl", "socket"})
+_LOCAL_ERRNO: Final = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ENOBUFS}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one request gave nothing.
+
+    ``reason`` is a code such as ``http_429``. ``said`` is what the endpoint wrote, in lower case,
+    for the choice of another form only. ``unreported`` means that the provider may have worked on
+    the request without saying what it used.
+    """
+
+    trouble: Trouble
+    reason: str
+    status: int | None = None
+    retry_after_seconds: float | None = None
+    said: str = field(default="", repr=False)
+    unreported: bool = False
+    again: bool = True
+
+
+def failure_of(error: BaseException, now: datetime) -> Failure:
+    """Return what an exception out of a client means.
+
+    Clients are told apart by what they carry, not by their classes, whose names and places change
+    between releases. ``now`` dates a ``retry-after`` that names a moment.
+    """
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and not isinstance(status, bool) and status >= _BAD_REQUEST:
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        said = f"{error} {getattr(error, 'body', '')}".lower()
+        return failure_of_status(status, said, headers, now)
+    causes = tuple(_causes(error))
+    if any(_is_local(one) for one in causes):
+        return Failure("local", "local_limit")
+    if any("Timeout" in type(one).__name__ for one in causes):
+        return Failure("timeout", "timeout", unreported=True)
+    if any(type(one).__module__.partition(".")[0] in _TRANSPORT for one in causes) or any(
+        isinstance(one, OSError) or type(one).__name__ == "APIConnectionError" for one in causes
+    ):
+        return Failure("outage", "connection", unreported=True)
+    return Failure("bug", type(error).__name__, unreported=True)
+
+
+_BAD_REQUEST: Final = 400
+_SERVER_ERROR: Final = 500
+
+
+def failure_of_status(status: int, said: str, headers: Mapping[str, str], now: datetime) -> Failure:
+    """Return what a status means; ``said`` is the body in lower case."""
+    reason = f"http_{status}"
+    after = retry_after_seconds(headers, now)
+    again = headers.get("x-should-retry") != "false"
+    if any(words in said for words in _ABOUT_MONEY):
+        return Failure("config", "no_credit", status)
+    if status >= _SERVER_ERROR or status in _PASSING:
+        return Failure("outage", reason, status, after, again=again)
+    if any(words in said for words in _TOO_LONG) or status == _TOO_LARGE:
+        return Failure("content", "too_long", status)
+    if any(words in said for words in _FILTERED):
+        return Failure("content", "refused", status)
+    if status in _CONFIG:
+        return Failure("config", reason, status, said=said)
+    return Failure("bug", reason, status, said=said)
+
+
+_TOO_LARGE: Final = 413
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return how long the endpoint asks to wait; None when it does not say, or not readably."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            return max(0.0, float(value) / unit)
+        except ValueError:
+            pass
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            continue
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - now).total_seconds())
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _is_local(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno in _LOCAL_ERRNO
+    )
+
+
+_ADVICE: Final[Mapping[str, str]] = {
+    "http_401": "check the key in {key}",
+    "http_402": "the account has no credit left",
+    "no_credit": "the account has no credit or quota left",
+    "http_403": "the key in {key} may not use {model!r}",
+    "http_404": "check the model {model!r} and hosted.{provider}.base_url",
+    "not_an_api": "hosted.{provider}.base_url leads to something that is no model",
+    "refused": "the model would not answer this",
+    "cut_short": "the answer is longer than the limit of output tokens",
+    "too_long": "the prompt is longer than the model takes",
+    "not_json": "the answer holds no JSON object",
+    "connection": "check the network and hosted.{provider}.base_url",
+    "local_limit": "this machine has no files, memory or space left for a connection",
+    "timeout": "no answer came within the time for the call",
+}
+
+
+def error_of(
+    failure: Failure, target: Target, key_name: str | None, usage: TokenUsage
+) -> HostedError:
+    """Return the error a caller gets; its message names settings and codes only."""
+    advice = _ADVICE.get(failure.reason, _GENERAL[failure.trouble]).format(
+        key=key_name or "api_key_env", model=target.model, provider=target.provider
+    )
+    requests = f"{usage.calls} request{'' if usage.calls == 1 else 's'}"
+    message = f"{target.provider}: {failure.reason} after {requests}; {advice}"
+    return _ERRORS[failure.trouble](
+        message,
+        provider=target.provider,
+        model=target.model,
+        reason=failure.reason,
+        status=failure.status,
+        retry_after_seconds=failure.retry_after_seconds,
+        usage=usage,
+    )
+
+
+_GENERAL: Final[Mapping[Trouble, str]] = {
+    "outage": "try again later",
+    "timeout": "no answer came within the time for the call",
+    "config": "check hosted.{provider}, the key in {key} and the model {model!r}",
+    "content": "the model gave no usable answer",
+    "local": "this machine is short of something",
+    "bug": "the endpoint does not take this request; report it with this code",
+}
+_ERRORS: Final[Mapping[Trouble, type[HostedError]]] = {
+    "outage": ProviderOutage,
+    "timeout": ModelTimeout,
+    "config": ProviderNotConfigured,
+    "content": InvalidCompletion,
+    "local": LocalLimit,
+    "bug": ProviderError,
+}
+
+
+def failure_kind(error: BaseException) -> FailureKind:
+    """Return what a failure of work in the background calls for, whatever raised it."""
+    if isinstance(error, HostedError):
+        return error.kind
+    if isinstance(error, RetoldSetupError | ConfigError | NotYetAvailable):
+        return "config"
+    if isinstance(error, StoreError | WriteContended | MemoryError | OSError):
+        return "local"
+    return "bug"

@@ -1,0 +1,35 @@
+"""Keep what the clients log about our calls out of every log.
+
+At DEBUG both clients write whole requests, the prompt included, and a host that debugs itself
+sets DEBUG on the root logger. Their loggers belong to the host too, so that nothing is dropped
+but what a thread of ours says while it calls.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+_LOUD: Final = frozenset({"anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2"})
+_calling: ContextVar[bool] = ContextVar("retold_hosted_call", default=False)
+
+
+def _is_not_ours(_record: logging.LogRecord) -> bool:
+    return not _calling.get()
+
+
+@contextmanager
+def quiet_clients() -> Iterator[None]:
+    """Drop what the clients' loggers say in this context."""
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _LOUD:
+            # The same function is added once, however often.
+            logging.getLogger(name).addFilter(_is_not_ours)
+    token = _calling.set(True)
+    try:
+        yield
+    finally:
+        _calling.reset(token)

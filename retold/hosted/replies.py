@@ -1,0 +1,36 @@
+"""What an answer says, whoever's wire it came over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from retold.models import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model.
+
+    ``value`` is the object that came as one already, ``text`` what else was written. ``stopped``
+    is a code for an answer that did not end by itself. ``usage`` None means nothing was reported.
+    """
+
+    text: str = field(repr=False)
+    value: dict[str, object] | None = field(repr=False)
+    stopped: str | None
+    model: str
+    usage: TokenUsage | None
+
+
+def items(body: Mapping[str, object], name: str) -> tuple[Mapping[str, object], ...]:
+    """Return the objects of a list in a body; nothing where there is no list."""
+    value = body.get(name)
+    found = value if isinstance(value, list) else []
+    return tuple(one for one in found if isinstance(one, Mapping))
+
+
+def count(body: Mapping[str, object], name: str) -> int:
+    """Return a number of tokens; 0 for anything that is none."""
+    value = body.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
