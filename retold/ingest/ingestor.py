@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,10 +27,10 @@ from retold.ingest.comparison import (
 from retold.ingest.decision import Claim, Decision, Insert, Reinforce, Supersede, decide
 from retold.ingest.denials import Denials
 from retold.ingest.entities import EntityResolver
-from retold.ingest.persistence import Links, Persistence
-from retold.ingest.plan import Applied, Plan, Source, answer_of
+from retold.ingest.links import Links, has_primary, links_of, resolver_for, same_subject
+from retold.ingest.persistence import Persistence
+from retold.ingest.plan import Applied, Plan, answer_of
 from retold.ingest.preparation import (
-    QUOTE_KEY,
     Situation,
     backing_of,
     event_time,
@@ -39,14 +39,12 @@ from retold.ingest.preparation import (
     situation_of,
     under_current_grants,
 )
+from retold.ingest.sources import source_of
 from retold.ingest.subject import primary_mention, require_own_subject
 from retold.ingest.trace import WriteTrace
 from retold.models import (
-    Entity,
-    LinkRole,
     Principal,
     Record,
-    Resolution,
     Verdict,
     WriteRequest,
     WriteResult,
@@ -271,9 +269,9 @@ class Ingestor:
         with trace.stage("dedup_search"), self._store.read() as tx:
             self._index.refresh(tx, self._cfg.embedding.incremental_reload_max)
             plan = replace(plan, setting=under_current_grants(tx, plan.setting))
-            resolver = self._resolver(tx, plan, create=False)
+            resolver = resolver_for(tx, plan, create=False)
             with trace.stage("entities"):
-                links = self._links(plan, resolver)
+                links = links_of(plan, resolver)
             target = self._target(tx, plan, links, resolver)
             neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
             listed = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
@@ -307,7 +305,7 @@ class Ingestor:
             tx,
             plan,
             decided.links,
-            self._source(tx, plan),
+            source_of(tx, plan),
             cfg=self._cfg.ingestion,
             policy=self._cfg.policy,
             trace=trace,
@@ -326,9 +324,9 @@ class Ingestor:
         self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace
     ) -> _Decided:
         """Make the entities first: by them the same subject is found in another scope."""
-        resolver = self._resolver(tx, plan, create=True)
+        resolver = resolver_for(tx, plan, create=True)
         with trace.stage("entities"):
-            links = self._links(plan, resolver)
+            links = links_of(plan, resolver)
         with trace.stage("supersession"):
             decision, more = choose(tx, links, resolver)
         decided = _Decided(links, decision, more)
@@ -395,87 +393,12 @@ class Ingestor:
             content=plan.request.content,
             attribute=plan.key.attribute,
             scope_codes=tuple(sorted(codes.values())),
-            entity_ids=tuple(self._same_subject(links.primary, plan, resolver)),
-            has_primary=self._has_primary(plan),
+            entity_ids=tuple(same_subject(links.primary, plan, resolver)),
+            has_primary=has_primary(plan),
             names=plan.setting.names,
             vector=plan.vector,
             multi_valued=plan.multi_valued,
         )
-
-    @staticmethod
-    def _same_subject(
-        primary: Entity | None, plan: Plan, resolver: EntityResolver
-    ) -> Iterable[str]:
-        if primary is None or primary.scope not in plan.setting.scan_scopes:
-            return
-        yield primary.id
-        for scope in plan.setting.scan_scopes:
-            twin = None if scope == primary.scope else resolver.counterpart(primary, scope)
-            if twin is not None:
-                yield twin.id
-
-    @staticmethod
-    def _has_primary(plan: Plan) -> bool:
-        named = primary_mention(plan.request.mentions) is not None
-        return named or plan.setting.implies_principal
-
-    def _links(self, plan: Plan, resolver: EntityResolver) -> Links:
-        resolved = [resolver.resolve(mention) for mention in plan.request.mentions]
-        about = primary_mention(plan.request.mentions)
-        primary: Entity | None = None
-        if about is not None:
-            first = next(r for r in resolved if r.mention is about)
-            primary = resolver.require_unambiguous(first).entity
-        elif self._has_primary(plan):
-            primary = resolver.principal_entity()
-        links: dict[str, LinkRole] = {} if primary is None else {primary.id: "about"}
-        for resolution in resolved:
-            if resolution.mention.role == "about":
-                resolver.require_unambiguous(resolution)
-            if resolution.entity is not None:
-                links.setdefault(resolution.entity.id, resolution.mention.role)
-        dropped = tuple(r.mention.text for r in resolved if _is_dropped(r))
-        return Links(primary, tuple(links.items()), dropped)
-
-    def _resolver(self, tx: Transaction, plan: Plan, *, create: bool) -> EntityResolver:
-        setting = plan.setting
-        return EntityResolver(
-            tx,
-            setting.principal,
-            setting.scope,
-            setting.readable,
-            actor=setting.actor,
-            create=create,
-        )
-
-    def _source(self, tx: Transaction, plan: Plan) -> Source:
-        """Return where the claim comes from, adding the quote to the transcript if asked."""
-        host, setting, check = plan.request.host_source, plan.setting, plan.backing.check
-        if host is not None:
-            return Source(host.type, host.id, f"{host.type}:{host.id}")
-        session = setting.session
-        if session is None:
-            return Source("host", f"call:{tx.new_id()}", None)
-        turn = check.turn
-        if plan.backing.new_turn is not None and plan.backing.quote is not None:
-            turn = tx.sessions.append_turn(
-                session.id,
-                plan.backing.new_turn,
-                plan.backing.quote,
-                origin="tool" if plan.backing.new_turn == "tool" else "dialogue",
-                at=None if check.turn is None else check.turn.at,
-                external_key=QUOTE_KEY + tx.new_id(),
-            )
-        if not check.found or turn is None:
-            return Source("session", session.conversation_id, None, session.id)
-        if turn.turn == 0:
-            return Source("session", session.conversation_id, f"session:{session.id}", session.id)
-        ref = f"session:{turn.session_id}#{turn.turn}"
-        return Source("session", session.conversation_id, ref, turn.session_id, turn.turn)
-
-
-def _is_dropped(resolution: Resolution) -> bool:
-    return resolution.outcome == "ambiguous" and resolution.mention.role == "mentions"
 
 
 def _claim(plan: Plan, tx: Transaction) -> Claim:

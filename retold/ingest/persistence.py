@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,9 +17,10 @@ from retold.ingest.decision import (
     Supersede,
     SupersededOnArrival,
 )
+from retold.ingest.links import Links
 from retold.ingest.plan import Applied, Plan, Source
 from retold.ingest.trace import WriteTrace
-from retold.models import Entity, EvidenceRow, LinkRole, Record, RecordStatus, WriteKind
+from retold.models import EvidenceRow, Record, RecordStatus, WriteKind
 from retold.policy.lifecycle import (
     INITIAL_CONFIDENCE,
     Observation,
@@ -33,15 +34,6 @@ from retold.store.records import NewRecord
 
 REINDEX_BATCH: Final = 500
 """Records in memory at once while many are indexed again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """The resolved entities of a claim; ``primary`` is None for a claim about nobody."""
-
-    primary: Entity | None
-    links: tuple[tuple[str, LinkRole], ...]
-    dropped: tuple[str, ...] = field(default=(), repr=False)
 
 
 def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
