@@ -106,22 +106,42 @@ class IngestionConfig(Block):
         False,
         "Ask for extraction of sessions that only went idle; a later release extracts.",
     )
-    extraction_model: Text = key(
-        "claude-haiku-4-5-20251001", "Model that extracts candidates.", waits=True
-    )
+    extraction_model: Text = key("claude-haiku-4-5-20251001", "Model that extracts candidates.")
     extraction_max_candidates: int = key(
-        20, "Most candidates of one session's extraction.", "candidates", ge=0, waits=True
+        20, "Most candidates of one session's extraction.", "candidates", ge=0
     )
-    review_model: Text = key(
-        "claude-haiku-4-5-20251001", "Model that reviews candidates.", waits=True
-    )
+    review_model: Text = key("claude-haiku-4-5-20251001", "Model that reviews candidates.")
     temporal_review_batch_size: int = key(
         100, "Most due records of one review pass.", "records", ge=1, waits=True
     )
-    extraction_timeout_ms: int = key(60_000, "Bound on one extractor call.", "ms", ge=1, waits=True)
-    review_timeout_ms: int = key(30_000, "Bound on one reviewer call.", "ms", ge=1, waits=True)
+    extraction_timeout_ms: int = key(60_000, "Bound on one extractor call.", "ms", ge=1)
+    review_timeout_ms: int = key(30_000, "Bound on one reviewer call.", "ms", ge=1)
     hosted_max_output_tokens: int = key(
-        4096, "Cap on one extractor or reviewer reply.", "tokens", ge=1, waits=True
+        4096, "Cap on one extractor or reviewer reply.", "tokens", ge=1
+    )
+    extraction_window_tokens: int = key(
+        24_000,
+        "Most of a transcript that one extractor call sees; a longer one comes in windows.",
+        "estimated tokens",
+        ge=1000,
+    )
+    extraction_max_windows: int = key(
+        4,
+        "Most extractor calls for one session; what they do not reach is left out.",
+        "calls",
+        ge=1,
+    )
+    extraction_max_turn_tokens: int = key(
+        4000,
+        "Longer turns are shown with a gap in their middle.",
+        "estimated tokens",
+        ge=100,
+    )
+    review_batch_tokens: int = key(
+        16_000,
+        "Most that one reviewer call sees; more candidates are shared out over several calls.",
+        "estimated tokens",
+        ge=1000,
     )
     extraction_context_max_entities: int = key(
         200, "Most readable aliases handed to the extractor.", "entities", ge=0, waits=True

@@ -102,7 +102,7 @@ def score(
     if not check.found or check.turn is None or check.turn.role == "assistant":
         return check
     long_enough = is_substantial(quote, rules.cfg)
-    if not long_enough and not _is_whole_turn(check):
+    if not long_enough and not is_whole_turn(check):
         return _lowered(check, TOO_SHORT, None, judge.name)
     verdict = judge.support(quote, claim, names=names)
     if verdict is None:
@@ -118,6 +118,14 @@ def is_substantial(quote: str, cfg: EvidenceConfig) -> bool:
     """Return whether a quote meets both length minimums, counted per script."""
     words, characters = evidence_length(quote)
     return words >= cfg.min_words and characters >= cfg.min_characters
+
+
+def is_whole_turn(check: EvidenceCheck) -> bool:
+    """Return whether a located quote leaves nothing of its turn but punctuation and space."""
+    assert check.turn is not None and check.span is not None  # noqa: PT018  # found
+    start, end = check.span
+    outside = check.turn.content[:start] + check.turn.content[end:]
+    return not any(character.isalnum() for character in outside)
 
 
 def _lowered(
@@ -138,13 +146,6 @@ def _overlaps(turn: Turn, span: tuple[int, int], forgotten: Collection[Forgotten
         (session_id, number) == (turn.session_id, turn.turn) and start < span[1] and end > span[0]
         for session_id, number, (start, end) in forgotten
     )
-
-
-def _is_whole_turn(check: EvidenceCheck) -> bool:
-    assert check.turn is not None and check.span is not None  # noqa: PT018  # found
-    start, end = check.span
-    outside = check.turn.content[:start] + check.turn.content[end:]
-    return not any(character.isalnum() for character in outside)
 
 
 def _article(role: str) -> str:

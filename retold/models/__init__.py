@@ -13,6 +13,7 @@ from retold.models.entity import (
     ResolutionOutcome,
 )
 from retold.models.extraction import (
+    NO_USAGE,
     REJECTION_REASONS,
     REVIEW_OUTCOMES,
     CandidateRecord,
@@ -83,6 +84,7 @@ __all__ = [
     "ENTITY_KINDS",
     "EVIDENCE_ORIGINS",
     "MEMORY_TYPES",
+    "NO_USAGE",
     "RECORD_STATUSES",
     "REJECTION_REASONS",
     "REVIEW_OUTCOMES",

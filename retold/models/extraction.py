@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from retold.models.completion import TokenUsage
 from retold.models.entity import EntityKind, EntityMention
@@ -23,6 +23,7 @@ RejectionReason = Literal[
     "evidence_not_found",
     "evidence_forgotten",
     "evidence_too_short",
+    "instruction_text",
     "naive_temporal_value",
     "unsupported_temporal_metadata",
     "unsupported_date",
@@ -35,6 +36,7 @@ REJECTION_REASONS: tuple[RejectionReason, ...] = get_args(RejectionReason)
 ReviewOutcome = Literal["accept", "revise", "downgrade", "reject"]
 REVIEW_OUTCOMES: tuple[ReviewOutcome, ...] = get_args(ReviewOutcome)
 """From the most generous to the strictest."""
+NO_USAGE: Final = TokenUsage()
 LeftOutReason = Literal["not_evidence", "blank", "cut", "over_budget"]
 
 
@@ -44,6 +46,7 @@ class KnownEntity:
 
     entity_id: str
     kind: EntityKind
+    scope: Scope
     canonical: str = field(repr=False)
 
 
@@ -113,7 +116,7 @@ class RejectedCandidate:
 
     ``position`` counts from 0 over everything the extractor proposed. ``detail`` names fields and
     ids, never content. ``candidate`` is None when it could not be read; ``entity_ids`` are those
-    an ambiguous name may mean.
+    an ambiguous name may mean. ``review_reason`` is the reviewer's own words.
     """
 
     position: int
@@ -121,6 +124,7 @@ class RejectedCandidate:
     detail: str | None = None
     candidate: CandidateRecord | None = field(default=None, repr=False)
     entity_ids: tuple[str, ...] = ()
+    review_reason: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ class ExtractionOutput:
     rejected: tuple[RejectedCandidate, ...] = ()
     positions: tuple[int, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = NO_USAGE
     prompt_version: str = ""
 
 
@@ -172,17 +176,20 @@ class ReviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """What a reviewer may see: the session's evidence turns in order, and the principal's names."""
+    """What a reviewer may see: the session's turns in order, and the principal's names.
 
-    transcript: tuple[Turn, ...]
+    ``scope`` is where the candidates go.
+    """
+
+    transcript: tuple[Turn, ...] = field(repr=False)
+    scope: Scope
     names: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateRevision:
-    """The fields a reviewer wants otherwise; those not in ``changed`` stay as they are."""
+    """The fields a reviewer wants otherwise; those that are None stay as they are."""
 
-    changed: frozenset[str]
     content: str | None = field(default=None, repr=False)
     attribute: str | None = field(default=None, repr=False)
     valid_from: datetime | None = None
@@ -205,5 +212,5 @@ class ReviewOutput:
     """One decision per candidate, in their order."""
 
     decisions: tuple[ReviewDecision, ...]
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = NO_USAGE
     prompt_version: str = ""

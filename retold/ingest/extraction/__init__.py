@@ -1,0 +1,1 @@
+"""From a transcript to reviewed candidates: everything that needs neither store nor clock."""
