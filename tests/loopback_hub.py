@@ -12,6 +12,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -27,7 +28,9 @@ class LoopbackHub:
     """Serve these folders by name; a context manager.
 
     ``fetched`` holds "name file" of every file sent. ``fail`` and ``spoil`` name files (by their
-    last part) that are answered with an error, or sent with their last byte changed.
+    last part) that are answered with an error, or sent with their last byte changed. Where
+    ``pause_after`` is a number, the answer of a large file stops after so many bytes, and the
+    connection is closed when ``go_on`` is set.
     """
 
     def __init__(self, repositories: Mapping[str, Path]) -> None:
@@ -35,6 +38,8 @@ class LoopbackHub:
         self.fetched: list[str] = []
         self.fail: set[str] = set()
         self.spoil: set[str] = set()
+        self.pause_after: int | None = None
+        self.go_on = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.hub = self
@@ -136,5 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
         for header, value in ({"Content-Length": str(len(body))} | dict(headers)).items():
             self.send_header(header, value)
         self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
+        if self.command != "GET":
+            return
+        hub = self.server.hub
+        if hub.pause_after is not None and len(body) > hub.pause_after:
+            with suppress(ConnectionError):  # the client may be gone
+                self.wfile.write(body[: hub.pause_after])
+                hub.go_on.wait()
+            return
+        self.wfile.write(body)

@@ -75,7 +75,7 @@ def pull_target(name: str) -> str:
 
 
 def download_model(name: str, *, progress: Progress | None = None) -> ModelFiles:
-    """Fetch from the hub what loading needs, into the hub's own cache; a broken one is resumed.
+    """Fetch from the hub what loading needs and is not here, into the cache of the hub's library.
 
     The weights come last, so that a model without them was not fetched whole. ``progress`` None
     leaves the hub's own bars on standard error. Raises RetoldSetupError with the reason, at once

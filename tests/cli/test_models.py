@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 
 import pytest
@@ -12,7 +13,7 @@ from wcwidth import wcswidth
 
 from retold.cli import app
 from retold.index.hub import PACKAGES
-from tests.cli_support import Finished, refusal, retold
+from tests.cli_support import Finished, environment, refusal, retold
 from tests.loopback_hub import COMMIT, LoopbackHub
 
 NOBODY = "http://127.0.0.1:9"
@@ -127,6 +128,37 @@ def test_download_that_broke_is_not_a_model_and_the_next_pull_ends_it(hub, run):
     assert failed.err.splitlines()[-1].endswith(f"{hub.url} answered 500; try again later")
     assert not states(listed)["embedder"]["present"]
     assert mended.code == 0
+    assert hub.fetched == [f"{EMBEDDER} model.safetensors"]
+
+
+def test_pull_that_was_killed_leaves_no_model_and_the_next_fetches_what_is_missing(
+    hub, run, tmp_path
+):
+    """The client writes pieces of ten megabytes; the hub stops in the middle of the third."""
+    with (hub.repositories[EMBEDDER] / "model.safetensors").open("r+b") as weights:
+        weights.truncate(30_000_000)
+    hub.pause_after = 25_000_000
+    variables = hub.environment(tmp_path / "home")
+    variables["HF_HUB_CACHE"] = str(tmp_path / "cache")
+    with subprocess.Popen(
+        [sys.executable, "-m", "retold", "models", "pull", EMBEDDER],
+        env=environment(**variables),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as killed:
+        try:
+            assert any("21.0 MB of 30.0 MB" in line for line in killed.stderr)
+        finally:
+            killed.kill()
+    hub.pause_after = None
+    hub.go_on.set()
+    hub.fetched.clear()
+
+    listed = run("list", "--json")
+    pulled = run("pull", EMBEDDER, "--json")
+
+    assert not states(listed)["embedder"]["present"]
+    assert pulled.document["models"][0]["downloaded"]
     assert hub.fetched == [f"{EMBEDDER} model.safetensors"]
 
 

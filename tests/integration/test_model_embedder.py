@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from retold.config import EmbeddingConfig
 from retold.errors import ConfigError, EmbeddingError, RetoldSetupError
 from retold.index.device import Placement
-from retold.index.embedder import BgeM3Embedder
+from retold.index.embedder import BgeM3Embedder, embedder_from_config
 from retold.index.sentence_transformers import SentenceTransformersEmbedder
 from retold.protocols import Embedder
 from retold.testing.contracts import EmbedderContract
@@ -250,6 +251,19 @@ class PicklesTo:
 
     def __reduce__(self):
         return type(self.path).touch, (self.path,)
+
+
+def test_settings_reach_the_model(minilm, torch_threads):
+    settings = {"threads": torch_threads + 2, "device": "cpu", "version": "7", "max_chars": 3}
+    embedder = embedder_from_config(EmbeddingConfig(model=str(minilm), dims=384, **settings))
+
+    cut, whole = embedder.embed_documents(["cat food", "cat"])
+
+    import torch
+
+    assert torch.get_num_threads() == torch_threads + 2
+    assert embedder.version == f"7+{WEIGHTS[:12]}"
+    assert float(cut @ whole) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_damaged_weights_are_a_setup_error_that_names_the_folder(tmp_path, minilm):

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 from huggingface_hub import constants
 
-from retold import Retold, RetoldSetupError, UnsupportedEvidenceError
+from retold import (
+    EmbeddingProfileMismatch,
+    Retold,
+    RetoldSetupError,
+    UnsupportedEvidenceError,
+)
 from retold.cli import app
+from retold.config import parse_config
 from retold.index import hub
 from retold.index.sentence_transformers import SentenceTransformersEmbedder
 from retold.operations.model_checks import ELSEWHERE, HOME, QUESTION, QUOTE, UNRELATED
 from tests.cli_support import environment, refusal, retold
 from tests.loopback_hub import COMMIT, LoopbackHub
 from tests.scenarios.support import contents
-from tests.tiny_models import nli_model, reranker_model
+from tests.tiny_models import embedder_model, nli_model, reranker_model
 
 pytestmark = pytest.mark.models
 
@@ -136,6 +143,20 @@ def test_status_of_a_store_of_lite_names_its_models_without_loading_them(pulled,
     assert status["embedder"]["sha256"].startswith("53aa51172d14")
     assert status["embedder"]["missing"] == []
     assert status["dense"]["state"] == "empty"
+
+
+def test_other_weights_under_the_same_name_are_refused_on_opening(tmp_path):
+    """Without the hash in the identity, old and new vectors would be compared with each other."""
+    folder = embedder_model(tmp_path / "model", [SAID])
+    path = tmp_path / "memory.sqlite"
+    embedding = {"model": str(folder), "dims": 64}
+    config = parse_config({"embedding": embedding}, profile="offline")
+    Retold.open(path, config=config).close()
+    (folder / "model.safetensors").unlink()
+    embedder_model(folder, [SAID], spoil=lambda model: model.embeddings.LayerNorm.weight.mul_(2))
+
+    with pytest.raises(EmbeddingProfileMismatch, match=re.escape(str(folder))):
+        Retold.open(path, config=config)
 
 
 @pytest.mark.usefixtures("empty_hub_cache")
