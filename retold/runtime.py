@@ -192,11 +192,23 @@ def _assemble(
     own_reranker: BgeReranker | None,
 ) -> MemoryRuntime:
     from retold.host import MemoryHost
+    from retold.ingest.doorbell import Doorbell
     from retold.ingest.ingestor import Ingestor
     from retold.ingest.revision import Revision
+    from retold.ingest.segments import Silence
     from retold.ingest.session import SessionHooks
 
-    ingestor = Ingestor(store, index, embedder, judge, config, content_policy=given.content_policy)
+    doorbell = Doorbell(given.queue or NoQueue(), config.queue.enqueue_timeout_ms)
+    silence = Silence(config.ingestion, doorbell)
+    ingestor = Ingestor(
+        store,
+        index,
+        embedder,
+        judge,
+        config,
+        silence=silence,
+        content_policy=given.content_policy,
+    )
     revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
     return MemoryRuntime(
         config=config,
@@ -208,7 +220,7 @@ def _assemble(
         revision=revision,
         retriever=_retriever(config, store, index, embedder, given, own_reranker=own_reranker),
         hooks=SessionHooks(
-            store, config, queue=given.queue or NoQueue(), content_policy=given.content_policy
+            store, silence=silence, doorbell=doorbell, content_policy=given.content_policy
         ),
         host=MemoryHost(store, ingestor, revision),
         activator=given.activator or NoActivator(),

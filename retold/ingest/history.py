@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from retold.errors import InvalidInput
+from retold.ingest.segments import note_segment
 from retold.ingest.turns import NewTurn, checked_turn
 from retold.models import Principal, Session, Turn
 from retold.protocols import ContentPolicy
@@ -71,7 +72,7 @@ def record_history(
                 known += 1
             else:
                 conversations.add(one, at)
-        sessions = conversations.settle(actor or principal.agent_id)
+        sessions = conversations.settle(actor)
     return HistoryCount(len(checked) - known, known, sessions)
 
 
@@ -142,15 +143,15 @@ class _Conversations:
         self._tx.sessions.add_history(turn)
         self._grown[segment] += 1
 
-    def settle(self, actor: str) -> int:
+    def settle(self, actor: str | None) -> int:
         """End what was made, tell the audit trail, return how many conversations are new."""
         for segment, turns in self._grown.items():
             made = segment.id in self._made
             if made:
-                self._event("session.started", actor, segment)
-            self._event("session.imported", actor, segment, turns=turns)
+                note_segment(self._tx, "session.started", segment, actor=actor)
+            note_segment(self._tx, "session.imported", segment, actor=actor, turns=turns)
             if made and self._tx.sessions.end(segment.id, "host"):
-                self._event("session.ended", actor, segment)
+                note_segment(self._tx, "session.ended", segment, actor=actor)
         return sum(one.id in self._made and one.segment == 1 for one in self._grown)
 
     def _latest_of(self, session_id: str) -> Session | None:
@@ -173,15 +174,6 @@ class _Conversations:
             latest = self._tx.sessions.start(self._principal, session_id)
             self._made.add(latest.id)
         return latest
-
-    def _event(self, kind: str, actor: str, segment: Session, **counts: int) -> None:
-        self._tx.events.append(
-            kind,
-            actor,
-            session_id=segment.id,
-            user_id=segment.user_id,
-            payload={"segment": segment.segment, **counts},
-        )
 
 
 def _was_handed_over(segment: Session) -> bool:

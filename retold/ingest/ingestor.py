@@ -39,6 +39,7 @@ from retold.ingest.preparation import (
     situation_of,
     under_current_grants,
 )
+from retold.ingest.segments import Silence
 from retold.ingest.sources import source_of
 from retold.ingest.subject import primary_mention, require_own_subject
 from retold.ingest.trace import WriteTrace
@@ -113,9 +114,11 @@ class Ingestor:
         judge: EquivalenceJudge,
         cfg: RetoldConfig,
         *,
+        silence: Silence,
         content_policy: ContentPolicy | None = None,
     ) -> None:
         """Take the parts; nothing is opened or loaded."""
+        self._silence = silence
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -305,7 +308,7 @@ class Ingestor:
             tx,
             plan,
             decided.links,
-            source_of(tx, plan),
+            source_of(tx, plan, self._silence),
             cfg=self._cfg.ingestion,
             policy=self._cfg.policy,
             trace=trace,

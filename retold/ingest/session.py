@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound
 from retold.ingest.doorbell import Doorbell
 from retold.ingest.history import HistoryCount, PastTurn, record_history
+from retold.ingest.segments import Silence, note_segment
 from retold.ingest.turns import NewTurn, checked_turn
 from retold.models import Principal, Session, Turn, TurnOrigin, TurnRole
-from retold.protocols import ContentPolicy, JobQueue
+from retold.protocols import ContentPolicy
 from retold.store import Store, Transaction
 
 
@@ -24,15 +24,15 @@ class SessionHooks:
     def __init__(
         self,
         store: Store,
-        cfg: RetoldConfig,
         *,
-        queue: JobQueue,
+        silence: Silence,
+        doorbell: Doorbell,
         content_policy: ContentPolicy | None = None,
     ) -> None:
         """Take the parts; nothing is opened."""
         self._store = store
-        self._cfg = cfg
-        self._doorbell = Doorbell(queue, cfg.queue.enqueue_timeout_ms)
+        self._silence = silence
+        self._doorbell = doorbell
         self._content_policy = content_policy
 
     def on_session_start(self, principal: Principal, *, record: bool = True) -> Session:
@@ -46,9 +46,9 @@ class SessionHooks:
             before = tx.sessions.latest(principal.agent_id, principal.user_id, external_id)
             session = tx.sessions.start(principal, external_id, recorded=record)
             if before is not None and before.ended_at is None and before.id != session.id:
-                self._event(tx, "session.ended", principal, before)
+                note_segment(tx, "session.ended", before)
             if before is None or before.id != session.id:
-                self._event(tx, "session.started", principal, session)
+                note_segment(tx, "session.started", session)
             return session
 
     def on_turn(
@@ -83,14 +83,12 @@ class SessionHooks:
             if not tx.sessions.is_recorded(session.id):
                 return tuple(_unrecorded(session, new, tx.now) for new in checked)
             known = [self._redelivered(tx, session, new) for new in checked]
-            split = None in known and self._split_if_idle(tx, principal, session)
-            turns = tuple(
+            if None in known:
+                self._silence.end(tx, session)
+            return tuple(
                 turn or self._append(tx, session, new)
                 for turn, new in zip(known, checked, strict=True)
             )
-        if split:
-            self._doorbell.ring(session.id)
-        return turns
 
     def on_session_end(self, principal: Principal, *, extract: bool = False) -> Session:
         """End the open segment; ``extract`` puts it on the extractor's list and rings the queue.
@@ -100,7 +98,7 @@ class SessionHooks:
         with self._store.write() as tx:
             session = self._require(tx, principal)
             if tx.sessions.end(session.id, "host"):
-                self._event(tx, "session.ended", principal, session)
+                note_segment(tx, "session.ended", session)
             if extract:
                 tx.sessions.request_extraction(session.id)
             ended = tx.sessions.require(session.id)
@@ -140,19 +138,6 @@ class SessionHooks:
             external_key=new.external_key,
         )
 
-    def _split_if_idle(self, tx: Transaction, principal: Principal, session: Session) -> bool:
-        """End a segment that was silent too long; say whether it is to be extracted."""
-        idle = timedelta(minutes=self._cfg.ingestion.session_idle_timeout_minutes)
-        last = session.last_turn_at
-        if session.ended_at is not None or last is None or tx.now - last <= idle:
-            return False
-        tx.sessions.end(session.id, "idle")
-        self._event(tx, "session.split", principal, session)
-        if not self._cfg.ingestion.extract_on_session_end:
-            return False
-        tx.sessions.request_extraction(session.id)
-        return True
-
     @staticmethod
     def _require(tx: Transaction, principal: Principal) -> Session:
         external_id = _session_id_of(principal)
@@ -160,16 +145,6 @@ class SessionHooks:
         if session is None:
             raise NotFound(f"no session {external_id!r}; call on_session_start first")
         return session
-
-    @staticmethod
-    def _event(tx: Transaction, kind: str, principal: Principal, session: Session) -> None:
-        tx.events.append(
-            kind,
-            principal.agent_id,
-            session_id=session.id,
-            user_id=principal.user_id,
-            payload={"segment": session.segment},
-        )
 
 
 def _unrecorded(session: Session, new: NewTurn, now: datetime) -> Turn:

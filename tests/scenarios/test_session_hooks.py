@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from retold import InvalidInput, NotFound
+from retold import InvalidInput, NotFound, UnsupportedEvidenceError
 from retold.models import Principal
 from retold.testing import MemoryLab
 
@@ -198,6 +198,38 @@ def test_idle_split_asks_for_extraction_only_when_the_setting_says_so(settings, 
         assert (first.extraction_requested_at is not None) is asked
         assert second.extraction_requested_at is None
         assert lab.queue.requested == ([first.id] if asked else [])
+
+
+def test_quote_that_becomes_a_turn_after_a_silence_opens_the_next_segment():
+    """A turn is a turn, whoever adds it: without ``Silence.end`` in ``source_of`` it joins."""
+    with MemoryLab.open(settings=ASK_WHEN_IDLE) as lab:
+        session = lab.session(session_id="chat")
+        session.turn("user", "before the silence")
+        lab.clock.advance(hours=1)
+        kept = session.remember("The user likes tea", evidence="I like green tea very much.")
+
+        first, second = segments(lab, session.principal)
+        assert (first.ended_by, first.extraction_requested_at) == ("idle", lab.clock())
+        assert lab.queue.requested == [first.id]
+        assert session.get(kept.record_id)[0].source_ref == f"session:{second.id}#1"
+        assert [kind for kind, _, _, _, _ in session_events(lab)] == [
+            "session.started",
+            "session.split",
+            "session.started",
+        ]
+
+
+def test_claim_that_adds_no_turn_ends_no_silence(lab):
+    """What stands in the transcript already is no new word, and a refusal leaves nothing."""
+    session = lab.session()
+    said = session.turn("user", "I like green tea very much.").content
+    lab.clock.advance(hours=1)
+    session.remember("The user likes green tea", evidence=said)
+    lab.judge.declare_support("I work at Google myself.", "The user likes rain", 0.0)
+    with pytest.raises(UnsupportedEvidenceError):
+        session.remember("The user likes rain", evidence="I work at Google myself.")
+
+    assert [one.ended_by for one in segments(lab, session.principal)] == [None]
 
 
 def test_silence_of_exactly_the_timeout_is_no_split(lab):
