@@ -51,23 +51,24 @@ class Sender:
         No single wait is longer than until ``ends_at``, and reading ends there.
         """
         client = self._taken(target)
-        try:
-            with quiet_clients():
+        with quiet_clients():
+            try:
                 if client is None:
                     client = _opened(target)
                 answer = self._asked(client, target.package, arguments, ends_at)
-        except Exception as error:
-            answer = failure_of(error, self._clock())
-        if client is not None:
-            self._given_back(target, client, healthy=not isinstance(answer, Failure))
+            except Exception as error:
+                answer = failure_of(error, self._clock())
+            if client is not None:
+                self._given_back(target, client, healthy=not isinstance(answer, Failure))
         return answer
 
     def close(self) -> None:
         """Close the connections that are open. Idempotent; a later call opens others."""
         with self._lock:
             idle, self._idle = self._idle, []
-        for _, client in idle:
-            client.close()
+        with quiet_clients():
+            for _, client in idle:
+                client.close()
 
     def _asked(
         self, client: Client, package: Package, arguments: Arguments, ends_at: float
