@@ -11,9 +11,15 @@ import numpy.typing as npt
 from retold.models import (
     Completion,
     CompletionRequest,
+    ExtractionContext,
+    ExtractionOutput,
     Principal,
+    ReviewContext,
+    ReviewItem,
+    ReviewOutput,
     RewriteResult,
     TokenUsage,
+    Turn,
     Verdict,
 )
 
@@ -146,6 +152,46 @@ class CompletionClient(Protocol):
         ``require_ready`` raises, and a HostedError: HostedNotAllowed or BudgetExhausted before a
         byte leaves, ProviderOutage (ModelTimeout when the time is over), ProviderNotConfigured,
         InvalidCompletion for a refusal or no JSON object, ProviderError for anything else.
+        """
+        ...
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Propose what is worth remembering from a finished session. Safe across threads.
+
+    Nothing it answers is believed: every proposal is held against the transcript afterwards.
+    """
+
+    def extract(
+        self,
+        transcript: Sequence[Turn],
+        context: ExtractionContext,
+        *,
+        budget: Budget | None = None,
+    ) -> ExtractionOutput:
+        """Return candidates, each with its position, and a summary; both may lack.
+
+        Only dialogue and results of tools that were not blanked are looked at. A proposal that
+        cannot be read is in ``rejected`` and costs only itself. Raises HostedError.
+        """
+        ...
+
+
+@runtime_checkable
+class CandidateReviewer(Protocol):
+    """Judge the candidates of one session, all at once. Safe across threads."""
+
+    def review(
+        self,
+        items: Sequence[ReviewItem],
+        context: ReviewContext,
+        *,
+        budget: Budget | None = None,
+    ) -> ReviewOutput:
+        """Return one decision per candidate, in their order; none for no candidates.
+
+        An answer that lacks a candidate is none: raises HostedError, and nothing is stored.
         """
         ...
 

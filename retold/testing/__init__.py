@@ -6,7 +6,9 @@ Nothing here imports pytest except ``retold.testing.contracts``, which is import
 from retold.testing.builders import (
     MOMENT,
     make_candidate,
+    make_extraction_context,
     make_principal,
+    make_proposal,
     make_record,
     make_request,
     make_search,
@@ -15,6 +17,7 @@ from retold.testing.builders import (
 from retold.testing.fakes import (
     CountingIds,
     FakeBudget,
+    FakeCandidateReviewer,
     FakeClock,
     FakeCompletionClient,
     FakeContentPolicy,
@@ -23,6 +26,7 @@ from retold.testing.fakes import (
     FakeQueue,
     FakeReranker,
     FakeRewriter,
+    TableExtractor,
 )
 from retold.testing.lab import MemoryLab
 
@@ -30,6 +34,7 @@ __all__ = [
     "MOMENT",
     "CountingIds",
     "FakeBudget",
+    "FakeCandidateReviewer",
     "FakeClock",
     "FakeCompletionClient",
     "FakeContentPolicy",
@@ -39,8 +44,11 @@ __all__ = [
     "FakeReranker",
     "FakeRewriter",
     "MemoryLab",
+    "TableExtractor",
     "make_candidate",
+    "make_extraction_context",
     "make_principal",
+    "make_proposal",
     "make_record",
     "make_request",
     "make_search",

@@ -13,6 +13,8 @@ from typing import Any
 
 from retold.models import (
     Candidate,
+    CandidateRecord,
+    ExtractionContext,
     GeneratorHit,
     Principal,
     Record,
@@ -138,3 +140,21 @@ def make_search(queries: str | Sequence[str] = "green tea", **fields: Any) -> Se
     """Return a search for up to eight records; one query may be given as plain text."""
     asked = (queries,) if isinstance(queries, str) else tuple(queries)
     return replace(SearchRequest(asked, k=8), **fields)
+
+
+def make_proposal(
+    content: str = "The user likes green tea", evidence: str = "I like green tea.", **fields: Any
+) -> CandidateRecord:
+    """Return a semantic candidate that claims to be the user's own statement."""
+    candidate = CandidateRecord(
+        "semantic", content, attribute="likes", source_kind="user_statement", evidence=evidence
+    )
+    return replace(candidate, **fields)
+
+
+def make_extraction_context(**fields: Any) -> ExtractionContext:
+    """Return what an extraction for user ``ana`` may know: nothing yet, writing to ``user:ana``."""
+    principal = make_principal()
+    own = frozenset({principal.user_scope, principal.private_scope})
+    context = ExtractionContext(principal, principal.user_scope, own, names=("ana",))
+    return replace(context, **fields)

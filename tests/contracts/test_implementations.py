@@ -8,24 +8,33 @@ import pytest
 from retold import Overrides
 from retold.config import profile_config
 from retold.index.embedder import QueryCache, embedder_from_config
+from retold.ingest.extraction.extractor import StructuredLLMExtractor
+from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
 from retold.ingest.lexical_judge import LexicalJudge
+from retold.models import ReviewDecision, Scope
 from retold.policy.activation import NoActivator
 from retold.protocols import Embedder
 from retold.queue import NoQueue
+from retold.retrieve.hosted_rewrite import HostedLLMQueryRewriter
 from retold.retrieve.rerank import NoReranker
 from retold.retrieve.rewrite import NoRewriter
 from retold.testing import (
     CountingIds,
+    FakeCandidateReviewer,
     FakeClock,
+    FakeCompletionClient,
     FakeContentPolicy,
     FakeEmbedder,
     FakeJudge,
     FakeQueue,
     FakeReranker,
     FakeRewriter,
+    TableExtractor,
     contracts,
+    make_proposal,
 )
 from retold.util import new_id, system_clock
+from tests import extraction_model
 
 PORTS = {
     "embedder": contracts.EmbedderContract,
@@ -37,12 +46,16 @@ PORTS = {
     "content_policy": contracts.ContentPolicyContract,
     "clock": contracts.ClockContract,
     "id_source": contracts.IdSourceContract,
+    "extractor": contracts.ExtractorContract,
+    "reviewer": contracts.CandidateReviewerContract,
 }
+UNWIRED = {"extractor", "reviewer"} - set(Overrides.__slots__)
+"""Ports that the runtime does not take yet."""
 
 
 def test_every_port_that_can_be_overridden_has_a_contract():
     """A port added to ``Overrides`` makes this fail until it has one."""
-    assert set(PORTS) == set(Overrides.__slots__)
+    assert set(PORTS) - UNWIRED == set(Overrides.__slots__)
     assert {contract.__name__ for contract in PORTS.values()} == set(contracts.__all__)
 
 
@@ -104,6 +117,41 @@ class TestFakeRewriter(contracts.RewriterContract):
     @pytest.fixture(params=[{}, {"green tea": "does she like green tea"}], ids=["same", "other"])
     def rewriter(self, request):
         return FakeRewriter(request.param)
+
+
+class TestHostedRewriter(contracts.RewriterContract):
+    @pytest.fixture
+    def rewriter(self):
+        client = FakeCompletionClient(extraction_model.repeat_queries)
+        cfg = profile_config("offline").retrieval.rewrite
+        return HostedLLMQueryRewriter(client, cfg, [Scope("user", "ana")])
+
+
+class TestTableExtractor(contracts.ExtractorContract):
+    @pytest.fixture
+    def extractor(self):
+        moved = make_proposal("The user lives in Lisbon", "We moved to Lisbon", evidence_turn=43)
+        return TableExtractor({"peanuts": [make_proposal()], "Lisbon": [moved]})
+
+
+class TestStructuredLLMExtractor(contracts.ExtractorContract):
+    @pytest.fixture
+    def extractor(self):
+        client = FakeCompletionClient(extraction_model.propose_every_line)
+        return StructuredLLMExtractor(client, profile_config("offline").ingestion)
+
+
+class TestFakeCandidateReviewer(contracts.CandidateReviewerContract):
+    @pytest.fixture(params=["accept", "downgrade", "reject"])
+    def reviewer(self, request):
+        return FakeCandidateReviewer(default=ReviewDecision(request.param, "as told"))
+
+
+class TestStructuredLLMCandidateReviewer(contracts.CandidateReviewerContract):
+    @pytest.fixture
+    def reviewer(self):
+        client = FakeCompletionClient(extraction_model.accept_everything)
+        return StructuredLLMCandidateReviewer(client, profile_config("offline").ingestion)
 
 
 class TestNoQueue(contracts.JobQueueContract):

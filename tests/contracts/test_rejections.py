@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from retold.errors import InvalidInput
-from retold.models import RewriteResult, Verdict
+from retold.models import ExtractionOutput, ReviewDecision, ReviewOutput, RewriteResult, Verdict
 from retold.testing import (
     CountingIds,
+    FakeCandidateReviewer,
     FakeClock,
     FakeContentPolicy,
     FakeEmbedder,
@@ -21,8 +22,10 @@ from retold.testing import (
     FakeQueue,
     FakeReranker,
     FakeRewriter,
+    TableExtractor,
     contracts,
     make_principal,
+    make_proposal,
 )
 
 FIXTURES = {
@@ -35,6 +38,8 @@ FIXTURES = {
     contracts.ContentPolicyContract: ("policy", FakeContentPolicy),
     contracts.ClockContract: ("clock", FakeClock),
     contracts.IdSourceContract: ("id_source", CountingIds),
+    contracts.ExtractorContract: ("extractor", TableExtractor),
+    contracts.CandidateReviewerContract: ("reviewer", FakeCandidateReviewer),
 }
 RULES = [
     (contract, name) for contract in FIXTURES for name in vars(contract) if name.startswith("test_")
@@ -448,6 +453,30 @@ class ThreadIds(CountingIds):
         return self.nth(self._own.count)
 
 
+class PlacelessExtractor(TableExtractor):
+    def extract(self, transcript, context, *, budget=None):
+        return ExtractionOutput((make_proposal(), make_proposal()), None, positions=(0, 0))
+
+
+class LineExtractor(TableExtractor):
+    def extract(self, transcript, context, *, budget=None):
+        return ExtractionOutput((make_proposal(evidence_turn=1),), None, positions=(0,))
+
+
+class EagerExtractor(TableExtractor):
+    def extract(self, transcript, context, *, budget=None):
+        return ExtractionOutput((make_proposal(),), None, positions=(0,))
+
+
+class AnsweringReviewer(FakeCandidateReviewer):
+    def __init__(self, *decisions):
+        super().__init__()
+        self.answer = decisions
+
+    def review(self, items, context, *, budget=None):
+        return ReviewOutput(self.answer[: len(items)])
+
+
 def lacking(base, name):
     """Return a double without one member of its port."""
     return lambda: type(f"No_{name}", (), {k: v for k, v in vars(base).items() if k != name})()
@@ -511,6 +540,18 @@ BROKEN = {
     ("ContentPolicyContract", "changes_nothing_more_the_second_time"): [MarkingPolicy],
     ("ContentPolicyContract", "leaves_a_turn_and_its_quote_alike"): [TurnsOnlyPolicy],
     ("ContentPolicyContract", "serves_several_threads"): [SharingPolicy],
+    ("ExtractorContract", "is_one"): [lambda: object()],
+    ("ExtractorContract", "gives_every_proposal_its_own_position"): [PlacelessExtractor],
+    ("ExtractorContract", "cites_turns_of_the_session"): [LineExtractor],
+    ("ExtractorContract", "proposes_nothing_from_nothing"): [EagerExtractor],
+    ("CandidateReviewerContract", "is_one"): [lambda: object()],
+    ("CandidateReviewerContract", "decides_on_every_candidate"): [
+        AnsweringReviewer,
+        lambda: AnsweringReviewer(*[ReviewDecision("perhaps", "")] * 3),
+    ],
+    ("CandidateReviewerContract", "gives_a_revision_with_revise_and_never_else"): [
+        lambda: AnsweringReviewer(*[ReviewDecision("revise", "narrower")] * 3),
+    ],
     ("ClockContract", "tells_a_moment_of_utc"): [
         lambda: lambda: 1764500000.0,
         lambda: lambda: datetime(2026, 1, 1),

@@ -13,16 +13,20 @@ Importing this package needs pytest.
 from retold.testing.contracts.activator import RecordActivatorContract
 from retold.testing.contracts.content_policy import ContentPolicyContract
 from retold.testing.contracts.embedder import EmbedderContract
+from retold.testing.contracts.extractor import ExtractorContract
 from retold.testing.contracts.judge import JudgeContract
 from retold.testing.contracts.queue import JobQueueContract
 from retold.testing.contracts.reranker import RerankerContract
+from retold.testing.contracts.reviewer import CandidateReviewerContract
 from retold.testing.contracts.rewriter import RewriterContract
 from retold.testing.contracts.source import ClockContract, IdSourceContract
 
 __all__ = [
+    "CandidateReviewerContract",
     "ClockContract",
     "ContentPolicyContract",
     "EmbedderContract",
+    "ExtractorContract",
     "IdSourceContract",
     "JobQueueContract",
     "JudgeContract",

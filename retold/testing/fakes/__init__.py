@@ -2,6 +2,7 @@
 
 from retold.testing.fakes.completions import FakeBudget, FakeCompletionClient
 from retold.testing.fakes.embedder import FakeEmbedder
+from retold.testing.fakes.extraction import FakeCandidateReviewer, TableExtractor
 from retold.testing.fakes.host import FakeContentPolicy, FakeQueue
 from retold.testing.fakes.judge import FakeJudge
 from retold.testing.fakes.reranker import FakeReranker
@@ -11,6 +12,7 @@ from retold.testing.fakes.source import CountingIds, FakeClock
 __all__ = [
     "CountingIds",
     "FakeBudget",
+    "FakeCandidateReviewer",
     "FakeClock",
     "FakeCompletionClient",
     "FakeContentPolicy",
@@ -19,4 +21,5 @@ __all__ = [
     "FakeQueue",
     "FakeReranker",
     "FakeRewriter",
+    "TableExtractor",
 ]
