@@ -25,7 +25,8 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
     if embedded is not None:
         return embedded
     subject = (
-        _acting_on_principal(clause)
+        _reported_person(words)
+        or _acting_on_principal(clause)
         or _named_at_length(clause)
         or _other_person(clause)
         or read_subject(clause)
@@ -39,6 +40,23 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
 
 
 _MAX_SUBJECT: Final = 5
+_REPORTS: Final = frozenset(
+    "say says said tell tells told claim claims claimed think thinks thought mention mentions "
+    "mentioned believe believes believed explain explains explained insist insists insisted "
+    "admit admits admitted announce announces announced swear swears swore joke jokes joked "
+    "write writes wrote report reports reported know knows".split()
+)
+_SPOKEN_OF: Final = frozenset({"he", "she", "they"})
+
+
+def _reported_person(words: Sequence[str]) -> Subject | None:
+    """Return the pronoun of "somebody told me they keep bees": what is said is theirs."""
+    for position, word in enumerate(words):
+        if word in _REPORTS and position and not {"i", "we"} & {*words[:position]}:
+            following = words[position + 1 : position + 4]
+            found = next((w for w in following if w not in {"me", "us", "that", "how"}), "")
+            return Subject("pronoun", found) if found in _SPOKEN_OF else None
+    return None
 
 
 def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:

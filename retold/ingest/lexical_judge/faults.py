@@ -34,6 +34,8 @@ def fault_of(part: Part, claim: Text, asked: Part) -> str:
     """Return the rule by which a clause cannot support the claim, "" when none applies."""
     if part.question:
         return "question"
+    if part.frame and not part.frame & claim.stems:
+        return "quoted"
     if _only_names(part, claim, asked):
         return "slot"
     if _other_subject(part, claim, asked):

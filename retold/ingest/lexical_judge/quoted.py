@@ -16,6 +16,7 @@ from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
+from retold.ingest.lexical_judge.reported import frames_of
 from retold.ingest.lexical_judge.subject import Subject, read_subject
 
 ALL: Final = "*"
@@ -39,7 +40,10 @@ _AGE_LABELS: Final = frozenset({"old", "age"})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One clause of a text: what it says, of whom, with which sign."""
+    """One clause of a text: what it says, of whom, with which sign.
+
+    ``frame`` are the stems of the story, song or advertisement that says it, empty for the speaker.
+    """
 
     tokens: tuple[Token, ...]
     stems: frozenset[str] = field(repr=False)
@@ -52,6 +56,7 @@ class Part:
     hypothetical: bool
     subject: Subject
     opener: str = ""
+    frame: frozenset[str] = frozenset()
 
     @property
     def is_of_thing(self) -> bool:
@@ -217,6 +222,7 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     parts: list[Part] = []
     for clauses, asks in split_sentences(tokens, grammar):
         subject = Subject("principal")
+        frames = frames_of(clauses)
         for number, clause in enumerate(clauses):
             part = _part(clause.tokens, subject, grammar, asks=asks and not clause.is_given)
             named = named_midway(clause.tokens) if number else None
@@ -224,6 +230,8 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
             if parts and _denies_all(part):
                 parts[-1] = replace(parts[-1], negated=not parts[-1].negated, predicate=ALL)
             else:
-                parts.append(replace(part, subject=subject, opener=clause.opener))
+                parts.append(
+                    replace(part, subject=subject, opener=clause.opener, frame=frames[number])
+                )
     stems = frozenset(stem for part in parts for stem in part.stems)
     return Text(grammar, known, tokens, read_quantities(tokens), stems, tuple(parts))

@@ -25,6 +25,7 @@ from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.names import fold_names, usable_names
 from retold.ingest.lexical_judge.normalise import collapse, fold, snowball
 from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, read_text
+from retold.ingest.lexical_judge.reported import without_quotations
 from retold.ingest.lexical_judge.rivals import (
     COLLECTIVE,
     counts_otherwise,
@@ -34,6 +35,8 @@ from retold.ingest.lexical_judge.rivals import (
     predicate_of,
     says_other_value,
 )
+from retold.ingest.lexical_judge.roles import swaps_roles
+from retold.ingest.lexical_judge.scope import overreach_of
 from retold.models.verdict import Label, Verdict
 from retold.text import UNSPACED_SCRIPTS, Script, dominant_script, unspaced_runs
 
@@ -84,7 +87,7 @@ def _covered(
         return 0.0, "slot"
     if _kin_missing(said, asked):
         return 0.0, "other-subject"
-    if orders_otherwise(quote, claim):
+    if orders_otherwise(quote, claim) or swaps_roles(said, asked_text):
         return 0.0, "order"
     wanted = _wanted(said, asked_text)
     coverage = _cover(said, asked_text, asked, wanted)
@@ -93,6 +96,9 @@ def _covered(
     rival = _rival(said, asked_text, asked, claim, coverage)
     if rival:
         return 0.0, rival
+    beyond = overreach_of(said, asked_text, coverage.parts)
+    if beyond:
+        return 0.0, beyond
     share = len(coverage.usable) / len(wanted)
     if share <= FLOOR and _of_things(said, coverage.parts, asked):
         return 0.0, "other-subject"
@@ -263,6 +269,7 @@ def score_support(quote: str, claim: str, names: Sequence[str]) -> Verdict | Non
     mine, theirs = collapse_lines(fold(quote)), collapse(fold(claim))
     if theirs and collapse(mine) == theirs and not claim.rstrip().endswith(_ASKS):
         return Verdict("same", "support:equal", {"entails": 1.0})
+    mine = without_quotations(mine)
     kept = usable_names(names)
     scripts = _script(mine), _script(theirs)
     if _scripts_differ(*scripts):

@@ -1,0 +1,180 @@
+"""Whether a claim says more than its quote: more of it, more often, more strongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.languages import ENGLISH
+from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, stem_of
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+_ALL: Final = _words("all every each always everything everyone everybody constantly")
+_LICENSES: Final = _ALL | _words(
+    "any anything anyone anybody whatever whenever wherever never no none nothing nobody both",
+    "whole entire entirely daily nightly weekly monthly yearly only exclusively throughout",
+    "mornings afternoons evenings nights days weeks weekends weekdays months years anytime ever",
+)
+_NEVER: Final = frozenset({"never"})
+_PARTLY: Final = _words(
+    "rarely seldom infrequently hardly barely scarcely occasionally occasional sometimes sometime",
+    "once twice usually often frequently mostly mainly generally typically normally most some few",
+    "several half many part partly tend tends nearly almost",
+)
+_OFTEN: Final = _words("usually often frequently mostly regularly generally typically normally")
+_SELDOM: Final = _words("rarely seldom infrequently hardly barely occasionally sometimes once")
+_SKILLS: Final = (
+    _words("fluent fluently native bilingual perfect perfectly proficient flawless flawlessly"),
+    _words("expert expertise advanced professional professionally pro senior master mastered guru")
+    | _words("specialist veteran"),
+)
+_FAVOURITE: Final = _words("favourite favorite favourites favorites favours favors favoured best")
+_FAVOURED: Final = _FAVOURITE | _words(
+    "prefer prefers preferred most top nothing fave fav ultimate"
+)
+_LOVE: Final = _words("love loves loved loving adore adores adored adoring")
+_HATE: Final = _words(
+    "hate hates hated hating loathe loathes loathed detest detests detested despise despises",
+    "despised abhor abhors abhorred",
+)
+_STRONGLY: Final = _words(
+    "really so very much absolutely totally big huge massive best favourite favorite always",
+    "completely thoroughly obsessed passionate crazy mad addicted enormously immensely never",
+    "worst most definitely seriously deeply truly all everything every",
+)
+_THIS: Final = _words("this that last latest first next previous final one")
+_NOW: Final = _words("tonight today yesterday once now tomorrow")
+_WANTING: Final = _words("want wants prefer prefers")
+_DETERMINERS: Final = (lexicon.ARTICLES | lexicon.POSSESSIVES | _THIS) - {"one"}
+
+
+def overreach_of(said: Text, claim: Text, parts: Sequence[Part]) -> str:
+    """Return the rule by which a claim goes beyond its quote, "" when it does not.
+
+    ``parts`` are the clauses of the quote that may support the claim.
+    """
+    if _adds_part(said, claim):
+        return "part"
+    if claim.grammar is not ENGLISH or said.grammar is not ENGLISH:
+        return ""
+    shared = [part for part in parts if part.stems & claim.stems - {LIKED}]
+    if _generalises(said, claim, shared) or _is_episode(said, claim):
+        return "scope"
+    return "strength" if _is_stronger(said, claim, shared) else ""
+
+
+_WITH: Final = _words("with plus mit con avec com met")
+
+
+def _adds_part(said: Text, claim: Text) -> bool:
+    """Tell whether one of the things that the claim joins by "and", "with" is not quoted."""
+    heard = said.stems | {token.stem for token in said.tokens}
+    joints = {claim.grammar.joining, ",", ";"}
+    joined = _segments(claim, joints)
+    added = _segments(claim, joints | _WITH)
+    return any(not stems & heard for opener, stems in (*joined, *added) if _joins(opener, added))
+
+
+def _joins(opener: str, segments: Sequence[tuple[str, frozenset[str]]]) -> bool:
+    """Tell whether a segment is one of several; the words before the first joint may be a verb."""
+    return bool(opener) or len([s for s in segments if s[0] not in _WITH]) > 1
+
+
+def _segments(claim: Text, joints: AbstractSet[str]) -> list[tuple[str, frozenset[str]]]:
+    """Return (word before, content stems) between the joints, segments without any left out."""
+    used = claim.quantities.used
+    out: list[tuple[str, frozenset[str]]] = []
+    current: set[str] = set()
+    opener = ""
+    for position, token in enumerate((*claim.tokens, Token(".", ".", "."))):
+        if token.word in joints or token.is_mark:
+            if current:
+                out.append((opener, frozenset(current)))
+            opener, current = token.word, set()
+        elif position not in used and (stem := stem_of(token, claim.grammar)) not in {"", LIKED}:
+            current.add(stem)
+    return out
+
+
+def _generalises(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
+    """Tell whether the claim says all, always or never, the quote at most some or mostly."""
+    heard = frozenset(token.word for part in parts for token in part.tokens)
+    if claim.words & _ALL:
+        plural_days = any(word.endswith("s") for word in said.words & lexicon.WEEKDAYS.keys())
+        if heard & _PARTLY - _ALL or not (said.words & _LICENSES or plural_days):
+            return True
+    if claim.words & _NEVER and heard & _SELDOM:
+        return True
+    return bool(claim.words & _OFTEN and heard & _SELDOM)
+
+
+def _is_episode(said: Text, claim: Text) -> bool:
+    """Tell whether a taste or a wish in general rests on one occasion: "make this one short"."""
+    general = claim.words & (lexicon.LIKING | lexicon.DISLIKING | _WANTING | _ALL)
+    if not general:
+        return False
+    if said.words & _NOW - claim.words and _is_request(said):
+        return True
+    stems = {token.stem: token for token in said.tokens}
+    for position, token in enumerate(claim.tokens):
+        if token.stem not in stems or stem_of(token, ENGLISH) in {"", LIKED}:
+            continue
+        if _is_singled_out(said.tokens, token.stem) and _is_general(claim.tokens, position):
+            return True
+    return False
+
+
+def _is_request(said: Text) -> bool:
+    first = next((token.word for token in said.tokens if not token.is_mark), "")
+    return "please" in said.words or first in lexicon.NEGATORS or not said.words & {"i", "we"}
+
+
+def _is_singled_out(tokens: Sequence[Token], stem: str) -> bool:
+    """Tell whether every mention of a thing is of one of its kind: "this one email"."""
+    places = [n for n, token in enumerate(tokens) if token.stem == stem]
+    return all(
+        {token.word for token in tokens[max(0, n - 3) : n]} & _THIS and not _is_plural(tokens[n])
+        for n in places
+    )
+
+
+def _is_plural(token: Token) -> bool:
+    return token.word.endswith("s") and not token.word.endswith("ss") and token.stem != token.word
+
+
+def _is_general(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether the claim has a thing in the plural or without a determiner."""
+    before = [t for t in tokens[max(0, position - 3) : position]]
+    if {t.word for t in before} & _THIS:
+        return False
+    if {t.word for t in before} & _ALL or _is_plural(tokens[position]):
+        return True
+    return not any(t.word in _DETERMINERS or t.owner for t in before)
+
+
+def _is_stronger(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
+    """Tell whether the claim has a higher degree of liking or skill than the quote."""
+    if any(claim.words & skill and not said.words & skill for skill in _SKILLS):
+        return True
+    liked = {t.word for p in said.parts for t in p.tokens}
+    words = sum(not token.is_mark for token in said.tokens)
+    if claim.words & _FAVOURITE and not liked & _FAVOURED and (words > 3 or liked & lexicon.LIKING):  # noqa: PLR2004 - an answer
+        return True
+    strong = bool(liked & _STRONGLY) or "!" in liked
+    if claim.words & _LOVE and liked & lexicon.LIKING - _LOVE and not liked & _LOVE:
+        return not strong
+    if claim.words & _HATE and not liked & _HATE and LIKED in said.stems:
+        return not strong
+    return False
+
+
+def lacks_attitude(said: Text, asked: Part) -> bool:
+    """Tell whether the claim likes or dislikes and the quote does neither."""
+    return bool(asked.attitude) and LIKED not in said.stems
