@@ -12,6 +12,7 @@ from retold.errors import InvalidInput, NotFound
 from retold.index.vector import VectorIndex
 from retold.ingest import evidence
 from retold.ingest.admission import admitted_quote, admitted_reason
+from retold.ingest.assent import is_assent
 from retold.ingest.denials import Denials
 from retold.ingest.entities import is_personal, principal_names
 from retold.ingest.evidence import EvidenceRules
@@ -291,7 +292,8 @@ class Revision:
         if _is_user_support(scored) or self._answers_support(turns, check, record, names, rules):
             return scored
         raise InvalidInput(
-            "the quote is no user turn that supports the record; quote the user's own words"
+            "the quote is no user turn that supports the record, and no clear yes to one of the "
+            "assistant that does; quote the user's own words"
         )
 
     def _answers_support(
@@ -302,10 +304,10 @@ class Revision:
         names: tuple[str, ...],
         rules: EvidenceRules,
     ) -> bool:
-        """Return whether the quote is a whole user turn right after a supporting question."""
+        """Return whether the quote is a user's turn that says yes to a supporting one before it."""
         if check.turn is None or check.turn.role != "user" or check.span is None:
             return False
-        if check.span != (0, len(check.turn.content)):
+        if check.span != (0, len(check.turn.content)) or not is_assent(check.turn.content):
             return False
         at = next((i for i, turn in enumerate(turns) if turn is check.turn), 0)
         before = turns[at - 1] if at else None
