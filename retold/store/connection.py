@@ -6,8 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 import apsw
@@ -78,10 +79,14 @@ def open_writer(
 ) -> apsw.Connection:
     """Open a read-write connection; a missing file is made only when ``create``.
 
+    A file that is made is its owner's alone, whatever the umask, and so are the log and the index
+    of the log beside it; one that exists keeps its permissions.
+
     ``vfs`` names a registered apsw VFS; None is the operating system's own.
     """
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = _open(path, flags, vfs)
+    with _mode_of_new(path) if create else nullcontext("") as mode:
+        connection = _open(path, flags, vfs, mode)
     wait_for_locks(connection, busy_timeout_seconds)
     take_write_lock_at_begin(connection)
     refuse_tricks(connection)
@@ -99,9 +104,26 @@ def open_reader(
     return connection
 
 
-def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:
+@contextmanager
+def _mode_of_new(path: Path) -> Iterator[str]:
+    """Yield the parameter by which SQLite gives a new file the mode of a private one.
+
+    SQLite itself makes the file with it: a ``chmod`` afterwards would come too late, the umask
+    counts for every thread, and a file that is opened here would drop SQLite's locks when it is
+    closed. Empty where there is a file already, or no folder to make one in.
+    """
+    with ExitStack() as beside:
+        mode = ""
+        if not path.exists():
+            with suppress(OSError):
+                private = beside.enter_context(NamedTemporaryFile(dir=path.parent))
+                mode = "?modeof=" + quote(private.name)
+        yield mode
+
+
+def _open(path: Path, flags: int, vfs: str | None, mode: str = "") -> apsw.Connection:
     with translated(path):
-        uri = "file:" + quote(os.fspath(path.absolute()))
+        uri = "file:" + quote(os.fspath(path.absolute())) + mode
         return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs)
 
 

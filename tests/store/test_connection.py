@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -44,6 +45,46 @@ def test_writer_has_every_setting_that_keeps_data_safe(store):
         "secure_delete": 1,
     }
     assert limit == connection.WAL_SIZE_LIMIT_BYTES
+
+
+def permissions(folder):
+    """Return the permission bits of every file in a folder, by name."""
+    return {one.name: stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
+
+
+@pytest.fixture
+def generous_umask():
+    """Let this process make files that everybody may read and write."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("generous_umask")
+def test_new_store_belongs_to_its_owner_alone_whatever_the_umask(tmp_path):
+    """Without ``modeof`` in ``_open`` all three files are 0666 here."""
+    with Store.open(tmp_path / "new #?%.db") as store, store.write() as tx:
+        tx.records.insert(new_record("Likes tea"))
+
+        assert permissions(tmp_path) == {
+            "new #?%.db": 0o600,
+            "new #?%.db-wal": 0o600,
+            "new #?%.db-shm": 0o600,
+        }
+
+
+@pytest.mark.usefixtures("generous_umask")
+def test_permissions_that_an_operator_gave_are_kept_and_the_log_follows_them(tmp_path):
+    """A service and its backup may share a group."""
+    path = tmp_path / "shared.db"
+    with Store.open(path) as made, made.write() as tx:
+        tx.records.insert(new_record("Likes coffee"))
+    assert permissions(tmp_path) == {"shared.db": 0o600}
+    path.chmod(0o640)
+    with Store.open(path) as store, store.write() as tx:
+        tx.records.insert(new_record("Likes tea"))
+
+        assert set(permissions(tmp_path).values()) == {0o640}
 
 
 def test_switching_to_the_log_waits_for_another_process_that_writes(tmp_path):
