@@ -13,6 +13,7 @@ from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
 from retold.policy.activation import NoActivator
 from retold.protocols import (
+    CompletionClient,
     ContentPolicy,
     Embedder,
     EquivalenceJudge,
@@ -99,6 +100,7 @@ class Overrides:
     queue: JobQueue | None = None
     activator: RecordActivator | None = None
     content_policy: ContentPolicy | None = None
+    completions: CompletionClient | None = None
     clock: Clock = system_clock
     id_source: IdSource = new_id
 

@@ -7,6 +7,7 @@ ends here: a ``Failure`` carries codes and numbers.
 from __future__ import annotations
 
 import errno
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -121,17 +122,30 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
         value = headers.get(name)
         if value is None:
             continue
-        try:
-            return max(0.0, float(value) / unit)
-        except ValueError:
-            pass
-        try:
-            moment = parsedate_to_datetime(value)
-        except ValueError:
+        seconds = _number(value)
+        if seconds is None:
+            seconds = _until(value, now)
+        elif not math.isfinite(seconds):
             continue
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (aware - now).total_seconds())
+        if seconds is not None:
+            return max(0.0, seconds / unit)
     return None
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _until(value: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - now).total_seconds()
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -6,7 +6,9 @@ Those that need torch run their contract beside their own tests.
 import pytest
 
 from retold import Overrides
-from retold.config import profile_config
+from retold.config import parse_config, profile_config
+from retold.errors import ProviderOutage
+from retold.hosted import HostedCompletions
 from retold.index.embedder import QueryCache, embedder_from_config
 from retold.ingest.extraction.extractor import StructuredLLMExtractor
 from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
@@ -35,6 +37,7 @@ from retold.testing import (
 )
 from retold.util import new_id, system_clock
 from tests import extraction_model
+from tests.loopback import LoopbackModel, Reply
 
 PORTS = {
     "embedder": contracts.EmbedderContract,
@@ -44,6 +47,7 @@ PORTS = {
     "queue": contracts.JobQueueContract,
     "activator": contracts.RecordActivatorContract,
     "content_policy": contracts.ContentPolicyContract,
+    "completions": contracts.CompletionClientContract,
     "clock": contracts.ClockContract,
     "id_source": contracts.IdSourceContract,
     "extractor": contracts.ExtractorContract,
@@ -178,6 +182,46 @@ class TestFakeContentPolicy(contracts.ContentPolicyContract):
         return FakeContentPolicy(
             {"ana@example.org": "(address)"}, refuse={"4111 1111 1111 1111": "card number"}
         )
+
+
+def hosted_client(provider, url):
+    """Return a client whose provider is a model on this machine."""
+    place = {"base_url": url if provider == "anthropic" else f"{url}/v1", "api_key_env": None}
+    settings = {provider: place, "default_provider": provider}
+    return HostedCompletions(parse_config({"hosted": settings}).hosted)
+
+
+@pytest.fixture(params=["anthropic", "openai", "openrouter", "custom"])
+def provider(request):
+    return request.param
+
+
+class TestHostedCompletions(contracts.CompletionClientContract):
+    model = "some-model"
+
+    @pytest.fixture
+    def completions(self, provider):
+        with LoopbackModel(lambda _: Reply('{"answer": "yes, it is so"}')) as model:
+            client = hosted_client(provider, model.url)
+            yield client
+            client.close()
+
+    @pytest.fixture
+    def failing_completions(self, provider):
+        with LoopbackModel(lambda seen: Reply(f"No: {seen.user}")) as model:
+            client = hosted_client(provider, model.url)
+            yield client
+            client.close()
+
+
+class TestFakeCompletionClient(contracts.CompletionClientContract):
+    @pytest.fixture
+    def completions(self):
+        return FakeCompletionClient(lambda request: {"answer": "yes, it is so"})
+
+    @pytest.fixture(params=["over", "error"])
+    def failing_completions(self, request):
+        return FakeCompletionClient(() if request.param == "over" else [ProviderOutage()])
 
 
 class TestSystemClock(contracts.ClockContract):

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import itertools
+import json
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
 
-from retold.errors import InvalidInput
-from retold.models import ExtractionOutput, ReviewDecision, ReviewOutput, RewriteResult, Verdict
+from retold.errors import InvalidCompletion, InvalidInput, RetoldSetupError
+from retold.models import (
+    ExtractionOutput,
+    ReviewDecision,
+    ReviewOutput,
+    RewriteResult,
+    TokenUsage,
+    Verdict,
+)
 from retold.testing import (
     CountingIds,
     FakeCandidateReviewer,
     FakeClock,
+    FakeCompletionClient,
     FakeContentPolicy,
     FakeEmbedder,
     FakeJudge,
@@ -36,6 +46,7 @@ FIXTURES = {
     contracts.JobQueueContract: ("queue", FakeQueue),
     contracts.RecordActivatorContract: ("activator", lambda: Activator()),
     contracts.ContentPolicyContract: ("policy", FakeContentPolicy),
+    contracts.CompletionClientContract: ("completions", lambda: Answering()),
     contracts.ClockContract: ("clock", FakeClock),
     contracts.IdSourceContract: ("id_source", CountingIds),
     contracts.ExtractorContract: ("extractor", TableExtractor),
@@ -53,6 +64,9 @@ def keep_rule(contract, rule, double):
     fixtures = {
         FIXTURES[contract][0]: double,
         "unreachable_queue": double,
+        "failing_completions": double
+        if getattr(double, "fails", False)
+        else FakeCompletionClient(),
         "written": (make_principal(), CountingIds.nth(1)),
     }
     for case in cases_of(check):
@@ -425,6 +439,88 @@ class SharingPolicy(Policy):
         return self._text
 
 
+class Answering(FakeCompletionClient):
+    """A client that answers everything, and that a subclass breaks in one respect."""
+
+    def __init__(self):
+        super().__init__(lambda request: {"answer": "yes, it is so"})
+
+
+class UnreadyCompletions(Answering):
+    def require_ready(self, model):
+        raise RetoldSetupError("no key")
+
+
+class TextCompletions(Answering):
+    def complete(self, request, *, budget=None):
+        answered = super().complete(request, budget=budget)
+        return dataclasses.replace(answered, value=json.dumps(answered.value))
+
+
+class FreeCompletions(Answering):
+    def __init__(self):
+        super().__init__()
+        self.usage = TokenUsage()
+
+
+class UncountedCompletions(Answering):
+    def complete(self, request, *, budget=None):
+        return super().complete(request)
+
+
+class HoardingCompletions(Answering):
+    def complete(self, request, *, budget=None):
+        budget.reserve("fake", 9)
+        return super().complete(request, budget=budget)
+
+
+class HastyCompletions(Answering):
+    def complete(self, request, *, budget=None):
+        answered = super().complete(request)
+        budget.settle("fake", 0, answered.usage)
+        return answered
+
+
+class SilentCompletions(Answering):
+    fails = True
+
+    def complete(self, request, *, budget=None):
+        raise InvalidCompletion("no answer", usage=TokenUsage())
+
+
+class TellingCompletions(Answering):
+    fails = True
+
+    def complete(self, request, *, budget=None):
+        completion = super().complete(request, budget=budget)
+        raise InvalidCompletion(f"no answer to {request.prompt}", usage=completion.usage)
+
+
+class CrashingCompletions(Answering):
+    fails = True
+
+    def complete(self, request, *, budget=None):
+        super().complete(request, budget=budget)
+        raise KeyError("choices")
+
+
+class ShowingCompletions(Answering):
+    def __repr__(self):
+        return f"Showing({self.requests[-1].prompt})"
+
+
+class SharingCompletions(Answering):
+    def __init__(self):
+        super().__init__()
+        self._meeting = Meeting()
+
+    def complete(self, request, *, budget=None):
+        self._budget, mine = budget, super().complete(request, budget=budget)
+        self._meeting.hold()
+        self._uses = getattr(self, "_uses", 0) + 1
+        return dataclasses.replace(mine, usage=TokenUsage(self._uses, 0, 1))
+
+
 class ThreadClock(FakeClock):
     """A clock that has a zone in the main thread only."""
 
@@ -552,6 +648,22 @@ BROKEN = {
     ("CandidateReviewerContract", "gives_a_revision_with_revise_and_never_else"): [
         lambda: AnsweringReviewer(*[ReviewDecision("revise", "narrower")] * 3),
     ],
+    ("CompletionClientContract", "is_one"): [
+        lambda: object(), lacking(FakeCompletionClient, "require_ready"),
+    ],
+    ("CompletionClientContract", "is_ready_for_a_model_that_it_asks"): [UnreadyCompletions],
+    ("CompletionClientContract", "answers_with_an_object_and_its_cost"): [
+        TextCompletions, FreeCompletions,
+    ],
+    ("CompletionClientContract", "counts_in_the_budget_what_it_says_it_used"): [
+        UncountedCompletions, HoardingCompletions,
+    ],
+    ("CompletionClientContract", "asks_nobody_when_the_budget_is_too_small"): [HastyCompletions],
+    ("CompletionClientContract", "fails_with_an_error_that_counts_and_tells_nothing"): [
+        SilentCompletions, TellingCompletions, CrashingCompletions,
+    ],
+    ("CompletionClientContract", "shows_nothing_of_question_or_answer"): [ShowingCompletions],
+    ("CompletionClientContract", "serves_several_threads"): [SharingCompletions],
     ("ClockContract", "tells_a_moment_of_utc"): [
         lambda: lambda: 1764500000.0,
         lambda: lambda: datetime(2026, 1, 1),

@@ -11,6 +11,7 @@ Importing this package needs pytest.
 """
 
 from retold.testing.contracts.activator import RecordActivatorContract
+from retold.testing.contracts.completions import CompletionClientContract
 from retold.testing.contracts.content_policy import ContentPolicyContract
 from retold.testing.contracts.embedder import EmbedderContract
 from retold.testing.contracts.extractor import ExtractorContract
@@ -24,6 +25,7 @@ from retold.testing.contracts.source import ClockContract, IdSourceContract
 __all__ = [
     "CandidateReviewerContract",
     "ClockContract",
+    "CompletionClientContract",
     "ContentPolicyContract",
     "EmbedderContract",
     "ExtractorContract",

@@ -51,7 +51,7 @@ class FakeCompletionClient:
         """Return the next answer."""
         self.require_ready(request.model)
         if budget is not None:
-            budget.reserve("fake", self.usage.tokens)
+            _reserve(budget, self.usage.tokens)
         try:
             value = self._next(request)
         finally:
@@ -73,6 +73,14 @@ class FakeCompletionClient:
             answer.details.setdefault("usage", self.usage)
             raise answer
         return answer
+
+
+def _reserve(budget: Budget, tokens: int) -> None:
+    try:
+        budget.reserve("fake", tokens)
+    except BudgetExhausted as error:
+        error.details["usage"] = TokenUsage()
+        raise
 
 
 class FakeBudget:

@@ -1,0 +1,143 @@
+import errno
+from datetime import UTC, datetime
+
+import pytest
+
+import retold.errors
+from retold.errors import (
+    BudgetExhausted,
+    ConfigError,
+    HostedError,
+    InvalidCompletion,
+    LocalLimit,
+    ModelTimeout,
+    ProviderError,
+    RetoldSetupError,
+    StoreBusy,
+    WriteContended,
+)
+from retold.hosted import failure_kind
+from retold.hosted.failures import failure_of, failure_of_status, retry_after_seconds
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "Sun, 01 Mar 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Sun, 01 Mar 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_milliseconds_or_a_moment(headers, seconds):
+    assert retry_after_seconds(headers, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "trouble"),
+    [
+        (400, "", "bug"),
+        (400, "your credit balance is too low", "config"),
+        (400, "maximum context length is 8192 tokens", "content"),
+        (401, "", "config"),
+        (402, "", "config"),
+        (403, "", "config"),
+        (403, "your input was flagged by moderation", "content"),
+        (404, "", "config"),
+        (408, "", "outage"),
+        (409, "", "outage"),
+        (413, "", "content"),
+        (418, "", "bug"),
+        (422, "", "bug"),
+        (429, "", "outage"),
+        (429, "insufficient_quota", "config"),
+        (500, "prompt is too long", "outage"),
+        (503, "", "outage"),
+        (529, "", "outage"),
+    ],
+)
+def test_status_and_what_is_said_decide(status, said, trouble):
+    assert failure_of_status(status, said, {}, NOW).trouble == trouble
+
+
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+class APIConnectionError(Exception):
+    """As both clients name theirs."""
+
+
+@pytest.mark.parametrize(
+    ("error", "trouble"),
+    [
+        pytest.param(MemoryError(), "local", id="memory"),
+        pytest.param(OSError(errno.EMFILE, "x"), "local", id="files"),
+        pytest.param(
+            caused(APIConnectionError(), OSError(errno.EMFILE, "x")), "local", id="files, wrapped"
+        ),
+        pytest.param(caused(APIConnectionError(), TimeoutError()), "timeout", id="timeout"),
+        pytest.param(APIConnectionError(), "outage", id="connection"),
+        pytest.param(ConnectionResetError(), "outage", id="reset"),
+        pytest.param(ValueError("odd"), "bug", id="anything else"),
+    ],
+)
+def test_exception_is_classified_by_what_caused_it(error, trouble):
+    assert failure_of(error, NOW).trouble == trouble
+
+
+def test_failure_shows_nothing_that_the_endpoint_said():
+    failure = failure_of_status(400, "the prompt was private", {}, NOW)
+
+    assert failure.said == "the prompt was private"
+    assert "private" not in repr(failure)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ModelTimeout(), "outage"),
+        (InvalidCompletion(), "content"),
+        (BudgetExhausted(), "local"),
+        (LocalLimit(), "local"),
+        (ProviderError(), "bug"),
+        (RetoldSetupError(), "config"),
+        (ConfigError(), "config"),
+        (StoreBusy(), "local"),
+        (WriteContended(), "local"),
+        (OSError(errno.ENOSPC, "x"), "local"),
+        (MemoryError(), "local"),
+        (ZeroDivisionError(), "bug"),
+    ],
+)
+def test_failure_kind_says_what_a_worker_does(error, kind):
+    assert failure_kind(error) == kind
+
+
+def test_every_error_of_hosted_models_states_its_kind():
+    errors = [
+        value
+        for value in vars(retold.errors).values()
+        if isinstance(value, type) and issubclass(value, HostedError)
+    ]
+
+    assert {one.__name__: one.kind for one in errors} == {
+        "HostedError": "bug",
+        "HostedNotAllowed": "local",
+        "BudgetExhausted": "local",
+        "ProviderOutage": "outage",
+        "ModelTimeout": "outage",
+        "ProviderNotConfigured": "config",
+        "InvalidCompletion": "content",
+        "LocalLimit": "local",
+        "ProviderError": "bug",
+    }
