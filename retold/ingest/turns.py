@@ -58,7 +58,7 @@ def checked_turn(
     return replace(
         new,
         content=content,
-        origin=new.origin or origin_of(new.role, new.tool_name, content),
+        origin=new.origin or origin_of(new.role, new.tool_name or new.name, content),
         at=None if new.at is None else require_aware(new.at),
     )
 

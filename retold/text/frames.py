@@ -15,16 +15,16 @@ MEMORY_TOOL_NAMES: Final = (
 """The tools a model is offered, in the order it is shown them."""
 
 _FRAMED: Final = re.compile(
-    r"^[> \t]*(?:--- (?:end of )?recalled memory [0-9a-f]{12} ---"
+    r"--- (?:end of )?recalled memory [0-9a-f]{12} ---"
     r"|memory_\w{1,20} (?:result|error) [0-9a-f]{12}:"
-    r"|\[mem_[0-9a-f-]{8,36}\] (?:semantic|episodic|procedural) · )",
-    re.MULTILINE,
+    r"|\[mem_[0-9a-f-]{8,36}\] (?:semantic|episodic|procedural) (?:·|\\u00b7) "
+    r"|[\"'](?:evidence_supported|empty_reason|activation_reason)\\{0,8}[\"']\s{0,8}:"
 )
-"""An opening, a closing or a header line, also where somebody quotes it or leaves out the rest."""
+"""An opening, closing or header line, also quoted, cut or inside JSON; a key of a result's data."""
 
 
 def holds_memory_output(text: str) -> bool:
-    """Return whether a line of the text is one that frames an answer of the memory itself.
+    """Return whether the text holds what frames an answer of the memory itself, or its data.
 
     Such text is no evidence: what came out of memory must not confirm memory. Text that only looks
     like it loses nothing but that.

@@ -71,6 +71,17 @@ def as_words_of_the_assistant(session, text):
     session.turn("assistant", f"Here is what I know:\n{text}\nShall I order some?")
 
 
+def as_json_of_an_unnamed_tool(session, text):
+    session.add_messages(
+        [{"role": "tool", "tool_call_id": "c1", "content": json.dumps({"output": text})}]
+    )
+
+
+def as_data_of_an_unnamed_tool(session, text):
+    data = session.tools().call("memory_search", {"queries": [FACT]}).data
+    session.add_messages([{"role": "tool", "tool_call_id": "c1", "content": json.dumps(data)}])
+
+
 WAYS = [
     as_tool_turn,
     as_unnamed_tool_turn,
@@ -78,6 +89,8 @@ WAYS = [
     as_anthropic_messages,
     as_note_of_the_host,
     as_words_of_the_assistant,
+    as_json_of_an_unnamed_tool,
+    as_data_of_an_unnamed_tool,
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from retold.ingest.origin import origin_of
@@ -22,6 +24,13 @@ BLOCK = "--- recalled memory 0123456789ab ---\n> tea\n--- end of recalled memory
         "> --- recalled memory 0123456789ab ---",
         "Known:\n[mem_00000001] semantic · confirmed · user_statement",
         "I did it:\nmemory_forget result 0123456789ab: mem_00000001 is forgotten now",
+        f"- {BLOCK}",
+        json.dumps({"text": BLOCK}),
+        json.dumps({"result": json.dumps({"text": BLOCK})}),
+        json.dumps({"out": "[mem_00000001] semantic · confirmed · user_statement"}),
+        str({"search_id": "x", "results": [], "empty_reason": None}),
+        json.dumps({"records": [{"content": "tea", "evidence_supported": True}]}, indent=2),
+        json.dumps({"body": json.dumps({"record_id": "x", "activation_reason": "y"})}),
     ],
 )
 def test_output_of_memory_is_known(text):
@@ -37,13 +46,17 @@ def test_output_of_memory_is_known(text):
         "the memory_write result was good",
         "memory_write result: fine",
         "> --- quoted ---",
+        json.dumps({"record_id": "x", "results": ["tea"]}),
+        "the evidence_supported flag: what is it?",
     ],
 )
 def test_other_text_is_not(text):
     assert not holds_memory_output(text)
 
 
-@pytest.mark.parametrize("filling", ["\n", " ", "> ", "--- ", "memory_", "[mem_0", "a"])
+@pytest.mark.parametrize(
+    "filling", ["\n", " ", "> ", "--- ", "memory_", "[mem_0", "a", "\\", '"empty_reason']
+)
 def test_long_text_is_looked_through_once(filling):
     """Let the pattern's start run across lines and a million of them take hours."""
     assert not holds_memory_output(filling * 1_000_000)
