@@ -11,6 +11,9 @@ from retold.ingest.turns import NewTurn
 SILENT_ROLES: Final = ("system", "developer")
 """Instructions of an application: nobody's words."""
 
+_SPEAKS: Final = ("content", "tool_calls", "function_call", "type")
+"""A message has one of these, or it is not one that a provider of models writes."""
+
 Message = Mapping[str, Any]
 
 
@@ -19,7 +22,8 @@ def new_turns(messages: Iterable[Message]) -> list[NewTurn]:
 
     The results of tools that stand inside a message come before its own text, as turns of the
     tool. A result gets the name of the tool whose call is in the same list. Raises InvalidInput
-    for what is no message; roles and texts are checked where turns are stored.
+    for what is no message, above all for one whose words stand where nobody looks for them; roles
+    and texts are checked where turns are stored.
     """
     turns: list[NewTurn] = []
     names: dict[str, str] = {}
@@ -27,6 +31,11 @@ def new_turns(messages: Iterable[Message]) -> list[NewTurn]:
         names.update(_calls(message))
         if message.get("role") in SILENT_ROLES:
             continue
+        if not any(name in message for name in _SPEAKS):
+            raise InvalidInput(
+                "a message has no `content`: pass the like of {'role': 'user', 'content': '...'}",
+                field="content",
+            )
         key = message.get("external_key")
         key = message.get("id") if key is None else key
         turns += _results(message, names, key)
@@ -46,9 +55,11 @@ def new_turns(messages: Iterable[Message]) -> list[NewTurn]:
     return turns
 
 
-def _each(messages: Iterable[Message]) -> Iterable[Message]:
-    given = [] if isinstance(messages, Mapping | str) else list(messages)
-    if isinstance(messages, Mapping | str) or not all(isinstance(m, Mapping) for m in given):
+def _each(messages: object) -> list[Message]:
+    given: list[Message] | None = None
+    if isinstance(messages, Iterable) and not isinstance(messages, Mapping | str):
+        given = list(messages)
+    if given is None or not all(isinstance(message, Mapping) for message in given):
         raise InvalidInput(
             'messages must be a list such as [{"role": "user", "content": "..."}]; '
             "turn a client's own objects into dicts first"
@@ -65,6 +76,8 @@ def _text(content: object) -> str:
     if not isinstance(content, list | tuple):
         raise InvalidInput("message content must be text, a list of parts or None")
     texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    if any(isinstance(text, Mapping | list) for text in texts):
+        raise InvalidInput("a part of a message holds its text as a string under `text`")
     return "\n".join(text for text in texts if isinstance(text, str) and text.strip())
 
 

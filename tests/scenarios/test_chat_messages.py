@@ -147,3 +147,41 @@ def test_result_that_is_no_text_stores_nothing_of_the_whole_list(lab):
         session.add_messages([OPENAI_CHAT[0], bad])
 
     assert lab.row_counts()["session_turns"] == 0
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "user", "text": "I moved to Porto."}, id="another key"),
+        pytest.param({"role": "user", "parts": [{"text": "I moved to Porto."}]}, id="parts"),
+        pytest.param({"Role": "user", "Content": "I moved to Porto."}, id="capital letters"),
+        pytest.param({}, id="nothing"),
+        pytest.param(
+            {"role": "user", "content": [{"type": "text", "text": {"value": "I moved to Porto."}}]},
+            id="text within text",
+        ),
+    ],
+)
+def test_words_where_nobody_looks_for_them_are_refused_instead_of_lost(lab, message):
+    session = lab.session()
+    before = lab.row_counts()
+
+    with pytest.raises(InvalidInput, match=r"content|text"):
+        session.add_messages([{"role": "user", "content": "Hello."}, message])
+
+    assert lab.row_counts() == before
+
+
+def test_nothing_at_all_is_no_list_of_messages(lab):
+    with pytest.raises(InvalidInput, match="must be a list"):
+        lab.session().add_messages(None)
+
+
+@pytest.mark.parametrize("key", ["name", "tool_name"])
+def test_result_of_a_memory_tool_is_known_by_either_name_of_it(lab, key):
+    """Take only ``tool_name`` and what LangChain's messages hold becomes evidence."""
+    message = {"role": "tool", "tool_call_id": "c9", key: "memory_search", "content": "Likes tea."}
+
+    (turn,) = lab.session().add_messages([message])
+
+    assert turn.origin == "memory_tool"
