@@ -16,6 +16,7 @@ from retold.errors import (
     StoreUnavailable,
 )
 from retold.ingest.entities import list_entities
+from retold.ingest.own_words import said_by_the_user
 from retold.memory.messages import new_turns
 from retold.memory.subjects import Named, subjects
 from retold.models import (
@@ -41,7 +42,7 @@ from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
-from retold.text import locate_quote, require_list
+from retold.text import require_list
 from retold.tools.caller import Caller, ToolParts
 from retold.tools.handlers import ToolHandlers
 from retold.tools.session_tools import SessionTools
@@ -410,18 +411,10 @@ class MemorySession:
         """Return the content as its own evidence when a user turn holds it word for word."""
         if source_kind != "user_statement" or not isinstance(content, str):
             return None
-        with self._runtime.store.read() as tx:
-            session = tx.sessions.latest(
-                self.principal.agent_id, self.principal.user_id, self.principal.session_id or ""
-            )
-            turns = tx.sessions.turns(session.conversation_id) if session else []
         policy = self._runtime.content_policy
         kept = content if policy is None else policy.apply(content, where="write")
-        said = any(
-            turn.role == "user" and turn.is_evidence and locate_quote(kept, turn.content)
-            for turn in turns
-        )
-        return content if said else None
+        with self._runtime.store.read() as tx:
+            return content if said_by_the_user(tx, self.principal, kept) else None
 
     def _activated(self, result: WriteResult) -> WriteResult:
         activation, reason = activation_of(
