@@ -29,7 +29,7 @@ _PATTERNS: Final = tuple(
         r"(?<!\d)(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])(?![\d-])",
         r"\bq(?P<quarter>[1-4])(?:[ /-]*(?P<year>(?:19|20)\d\d))?\b",
         rf"{_MONTH}",
-        r"(?<![\d.,:/$€£#-])(?P<year>(?:19|20)\d\d)(?![\d:%]|[.,/-]\d|\s*(?:km|kg|m|g|euros?|dollars?)\b)",
+        r"(?<![\d.,:/$€£#-])(?P<year>(?:19|20)\d\d)(?![\da-zA-Z:%]|[.,/-]\d|\s*(?:km|kg|m|g|euros?|dollars?)\b)",
     )
 )
 _SLASHED: Final = re.compile(
