@@ -33,6 +33,7 @@ from retold.models import (
 from retold.policy.grants import allowed_scopes, default_scope
 from retold.protocols import EquivalenceJudge
 from retold.store import Transaction
+from retold.text.frames import holds_memory_output
 
 QUOTE_KEY: Final = "remember:"
 """Begins the external key of turns that were handed over as evidence, not recorded."""
@@ -189,7 +190,8 @@ def backing_of(
             forgotten=situation.forgotten,
         )
         is_new = check.note == evidence.NOT_FOUND or _is_said_again(check, situation)
-        if is_new and may_add_turn:
+        # What came out of memory is not said anew by whoever hands it over.
+        if is_new and may_add_turn and not holds_memory_output(quote):
             check, new_turn = _as_new_turn(situation, quote, claimed)
         check = evidence.score(
             check,

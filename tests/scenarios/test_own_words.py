@@ -53,3 +53,25 @@ def test_claim_that_another_conversation_holds_is_backed_by_nothing(lab):
 
     with pytest.raises(UnsupportedEvidenceError):
         lab.session(session_id="two").remember(CLAIM)
+
+
+@pytest.mark.parametrize("source_kind", ["user_statement", "tool_result"])
+def test_recalled_block_that_is_handed_over_as_the_quote_is_no_evidence(lab, source_kind):
+    """B02: drop ``holds_memory_output`` from ``backing_of`` and memory confirms itself here."""
+    earlier = lab.session()
+    earlier.remember("The user likes green tea", source_kind="agent_inference", attribute="drink")
+    session = lab.session()
+    recalled = session.search("The user likes green tea").text
+    assert "The user likes green tea" in recalled
+    before = lab.row_counts()
+
+    with pytest.raises(UnsupportedEvidenceError) as refusal:
+        session.remember(
+            "The user likes green tea",
+            evidence=recalled,
+            attribute="drink",
+            source_kind=source_kind,
+        )
+
+    assert refusal.value.details["note"] == "evidence not found in session"
+    assert lab.row_counts() == before
