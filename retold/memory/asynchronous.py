@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from types import MethodType, TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -20,8 +20,9 @@ from typing import (
 )
 
 from retold.memory.session import MemorySession
-from retold.models import Principal, WriteResult
+from retold.models import Principal, Scope, WriteResult
 from retold.results import ExtractionHandle, SearchPage
+from retold.tools.session_tools import SessionTools
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -68,7 +69,8 @@ class AsyncMemorySession:
 
     A cancelled call ends at once for the one who waits. If its turn had not come, it never
     happens; if it had begun, it goes on in its thread, so that a write is stored whole or not at
-    all. ``finish``, and so the end of ``async with``, waits for whatever is still running.
+    all. ``finish``, and so the end of ``async with``, waits for whatever is still running, calls of
+    its ``tools`` included.
     """
 
     turn = Offloaded(MemorySession.turn)
@@ -89,7 +91,6 @@ class AsyncMemorySession:
     entities = Offloaded(MemorySession.entities)
     merge = Offloaded(MemorySession.merge)
     forget = Offloaded(MemorySession.forget)
-    tools = Offloaded(MemorySession.tools)
 
     def __init__(self, start: Callable[[], MemorySession], principal: Principal) -> None:
         """Take what starts the conversation; it is called once, in a worker thread."""
@@ -114,6 +115,11 @@ class AsyncMemorySession:
 
     def __repr__(self) -> str:
         return f"AsyncMemorySession({self.principal.session_id!r})"
+
+    async def tools(self, *, write_targets: Mapping[str, Scope] | None = None) -> SessionTools:
+        """Return what ``MemorySession.tools`` does; ``finish`` waits for calls of these as well."""
+        made = await self._run(lambda opened: opened.tools(write_targets=write_targets))
+        return made.within(lambda call: self._counted(lambda _: call()))
 
     async def finish(self, *, extract: bool = False) -> ExtractionHandle:
         """End the conversation when no call is running any more, cancelled ones included.

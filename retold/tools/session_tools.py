@@ -13,6 +13,8 @@ from retold.tools.handlers import ToolHandlers
 from retold.tools.schemas import Schema, for_model, published_schema
 
 Arguments = Mapping[str, Any] | str
+Around = Callable[[Callable[[], ToolResult]], ToolResult]
+"""Makes a call and returns its answer, with whatever has to happen before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,10 @@ class SessionTools(Mapping[str, Tool]):
     reads them anew. A read-only store offers memory_search and memory_get.
     """
 
-    def __init__(self, handlers: ToolHandlers) -> None:
-        """Put the shapes on the handlers of one conversation."""
+    def __init__(self, handlers: ToolHandlers, around: Around = lambda call: call()) -> None:
+        """Put the shapes on the handlers of one conversation; ``around`` makes every call."""
         self._handlers = handlers
+        self._around = around
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -58,6 +61,10 @@ class SessionTools(Mapping[str, Tool]):
     def __len__(self) -> int:
         return len(self._handlers.on_offer())
 
+    def within(self, around: Around) -> SessionTools:
+        """Return the same tools, each call of which is made by ``around``."""
+        return SessionTools(self._handlers, around)
+
     def call(self, name: str, arguments: Arguments, *, context: str | None = None) -> ToolResult:
         """Answer one call of a model; arguments as an object or as JSON text.
 
@@ -65,7 +72,7 @@ class SessionTools(Mapping[str, Tool]):
         ids and a failing store are answers with ``is_error`` set. ``context`` is for the query
         rewriter and comes from the host, never from the model.
         """
-        return self._handlers.call(name, arguments, context=context)
+        return self._around(lambda: self._handlers.call(name, arguments, context=context))
 
     async def acall(
         self, name: str, arguments: Arguments, *, context: str | None = None
@@ -112,7 +119,7 @@ class SessionTools(Mapping[str, Tool]):
         """
         blocks = []
         for block in _items(message, "content"):
-            if _of(block, "type") != "tool_use" or _of(block, "name") in others:
+            if _of(block, "type") != "tool_use" or _of(block, "name") in [*others]:
                 continue
             result = self.call(_of(block, "name"), _of(block, "input"))
             answer = {
@@ -135,7 +142,7 @@ class SessionTools(Mapping[str, Tool]):
         for call in _items(message, "tool_calls"):
             function = _of(call, "function")
             name = _of(function, "name")
-            if name in others:
+            if name in [*others]:
                 continue
             result = self.call(name, _of(function, "arguments"))
             messages.append(

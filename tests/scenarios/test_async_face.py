@@ -276,13 +276,38 @@ def test_write_cancelled_in_flight_is_stored_whole_or_not_at_all(place):
     assert after == counts_of_an_uncancelled_write()
 
 
-def test_finish_waits_for_a_cancelled_write_that_still_runs():
-    """Without the loop in ``_settled`` the session ends first and the write is never let go."""
+async def tea_by_tool(session):
+    """Return the coroutine of one write that a model asks for."""
+    tools = await session.tools()
+    claim = {"type": "semantic", "content": "The user likes tea", "attribute": "drink"}
+    return tools.acall("memory_write", claim)
+
+
+async def tea_by_message(session):
+    """Return the coroutine of the answer to a model's message that asks for one write."""
+    tools = await session.tools()
+    claim = {"type": "semantic", "content": "The user likes tea", "attribute": "drink"}
+    call = {"type": "tool_use", "id": "t1", "name": "memory_write", "input": claim}
+    return tools.aanswer_anthropic({"content": [call]})
+
+
+async def tea_by_application(session):
+    """Return the coroutine of one write of the application."""
+    return tea(session)
+
+
+@pytest.mark.parametrize("begun_by", [tea_by_application, tea_by_tool, tea_by_message])
+def test_finish_waits_for_a_cancelled_write_that_still_runs(begun_by):
+    """Without the loop in ``_settled`` the session ends first and the write is never let go.
+
+    Without ``within`` that holds for the tools.
+    """
     held = Held()
 
     async def finished(session):
+        coroutine = await begun_by(session)
         held.armed = True
-        write = asyncio.create_task(tea(session))
+        write = asyncio.create_task(coroutine)
         await held.reached()
         write.cancel()
         (done,) = session._running

@@ -753,3 +753,16 @@ def test_change_that_breaks_off_leaves_nothing_behind(world, session, tools, ver
     assert "secret" not in answer.text
     assert (world.row_counts(), world.record(record_id)) == before
     assert not tools.call(*calls[verb]).is_error
+
+
+@pytest.mark.parametrize("name", [["memory_write"], {"a": 1}, None, 5])
+def test_name_that_is_no_text_is_answered_beside_tools_of_the_application(tools, name):
+    """Let the name be looked up in a set and a list for it is a TypeError."""
+    block = {"type": "tool_use", "id": "t1", "name": name, "input": {}}
+    call = {"id": "c1", "function": {"name": name, "arguments": "{}"}}
+
+    (anthropic,) = tools.answer_anthropic({"content": [block]}, others={"weather"})
+    (openai,) = tools.answer_openai({"tool_calls": [call]}, others={"weather"})
+
+    assert "unknown_tool" in anthropic["content"]
+    assert "unknown_tool" in openai["content"]
