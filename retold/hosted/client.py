@@ -21,7 +21,7 @@ from retold.hosted.dialects import Dialect, adapted, first_dialect
 from retold.hosted.failures import Failure, error_of, failure_of_status
 from retold.hosted.replies import Reply
 from retold.hosted.schemas import without_nulls
-from retold.hosted.sdk import Body, Sender
+from retold.hosted.sdk import Arguments, Body, Line, Sender
 from retold.hosted.targets import Target, target_of
 from retold.models import Completion, CompletionRequest, Scope, TokenUsage
 from retold.protocols import Budget
@@ -62,7 +62,7 @@ class HostedCompletions:
         self._ticks = ticks
         self._sleep = sleep
         self._chance = chance
-        self._sender = Sender(clock, ticks)
+        self._sender = Sender(clock)
         self._dialects: dict[tuple[str, str, str], Dialect] = {}
 
     def require_ready(self, model: str) -> None:
@@ -145,15 +145,22 @@ class HostedCompletions:
         used = TokenUsage(estimate, 0, 1)
         try:
             arguments = wire.arguments_of(request, target.model, dialect)
-            body = within(
-                remaining, lambda: self._sender.send(target, arguments, call.ends_at)
-            ) or Failure("timeout", "timeout", unreported=True)
+            body = self._sent(target, arguments, remaining)
             answer = body if isinstance(body, Failure) else self._reply(body, wire.reply_of(body))
             used = _used(answer, estimate)
         finally:
             call.usage += used
             settle_all(call.budgets, target.provider, reserved, used)
         return answer if isinstance(answer, Failure) else _completion(call, answer)
+
+    def _sent(self, target: Target, arguments: Arguments, seconds: float) -> Body | Failure:
+        """Return what comes back in time; what comes later is cut off."""
+        line = Line()
+        answer = within(seconds, lambda: self._sender.send(target, arguments, seconds, line))
+        if answer is None:
+            self._sender.cut(line)
+            return Failure("timeout", "timeout", unreported=True)
+        return answer
 
     def _reply(self, body: Body, reply: Reply | None) -> Reply | Failure:
         """Return a reply, or what a body means that holds none, such as OpenRouter's errors."""

@@ -30,6 +30,17 @@ MOST_IDLE: Final = 4
 """Open clients kept between calls: making one costs 40 ms, a tenth of a rewritten search."""
 
 
+class Line:
+    """What one call goes over, so that whoever waits for it can cut it off."""
+
+    __slots__ = ("client", "is_cut")
+
+    def __init__(self) -> None:
+        """Begin without a client."""
+        self.client: Client | None = None
+        self.is_cut = False
+
+
 class Sender:
     """Send requests, over connections that earlier calls left open. Safe across threads.
 
@@ -37,30 +48,39 @@ class Sender:
     process begins with none.
     """
 
-    def __init__(self, clock: Clock, ticks: Callable[[], float]) -> None:
-        """Take what tells the moment, and seconds that never go back."""
+    def __init__(self, clock: Clock) -> None:
+        """Take what tells the moment."""
         self._clock = clock
-        self._ticks = ticks
         self._lock = threading.Lock()
         self._idle: list[tuple[Target, Client]] = []
         self._pid = os.getpid()
 
-    def send(self, target: Target, arguments: Arguments, ends_at: float) -> Body | Failure:
+    def send(
+        self, target: Target, arguments: Arguments, seconds: float, line: Line
+    ) -> Body | Failure:
         """Return the body of the answer, or why there is none; never raises what a client does.
 
-        No single wait is longer than until ``ends_at``, and reading ends there.
+        No single wait for a byte is longer than ``seconds``.
         """
-        client = self._taken(target)
         with quiet_clients():
             try:
-                if client is None:
-                    client = _opened(target)
-                answer = self._asked(client, target.package, arguments, ends_at)
+                client = self._taken(target) or _opened(target)
+                with self._lock:
+                    line.client = client
+                answer = _asked(client, target.package, arguments, seconds)
             except Exception as error:
                 answer = failure_of(error, self._clock())
-            if client is not None:
-                self._given_back(target, client, healthy=not isinstance(answer, Failure))
+            self._given_back(target, line, healthy=not isinstance(answer, Failure))
         return answer
+
+    def cut(self, line: Line) -> None:
+        """Close what a call that nobody waits for goes over, so that its thread ends."""
+        with self._lock:
+            line.is_cut = True
+            client = line.client
+        if client is not None:
+            with quiet_clients():
+                client.close()
 
     def close(self) -> None:
         """Close the connections that are open. Idempotent; a later call opens others."""
@@ -69,23 +89,6 @@ class Sender:
         with quiet_clients():
             for _, client in idle:
                 client.close()
-
-    def _asked(
-        self, client: Client, package: Package, arguments: Arguments, ends_at: float
-    ) -> Body | Failure:
-        # Each client types its arguments; ours are checked by its endpoint, and by the tests.
-        face: Any = client
-        create = face.messages if package == "anthropic" else face.chat.completions
-        seconds = max(0.001, ends_at - self._ticks())
-        with create.with_streaming_response.create(**arguments, timeout=seconds) as response:
-            raw = bytearray()
-            for chunk in response.iter_bytes():
-                raw += chunk
-                if self._ticks() > ends_at:
-                    return Failure("timeout", "timeout", unreported=True)
-                if len(raw) > MOST_BYTES:
-                    return Failure("config", "not_an_api")
-            return _parsed(bytes(raw), str(response.headers.get("content-type", "")))
 
     def _taken(self, target: Target) -> Client | None:
         with self._lock:
@@ -97,15 +100,29 @@ class Sender:
                     return client
         return None
 
-    def _given_back(self, target: Target, client: Client, *, healthy: bool) -> None:
-        dropped = client
-        if healthy:
-            with self._lock:
-                self._idle.append((target, client))
-                if len(self._idle) <= MOST_IDLE:
-                    return
-                dropped = self._idle.pop(0)[1]
-        dropped.close()
+    def _given_back(self, target: Target, line: Line, *, healthy: bool) -> None:
+        with self._lock:
+            dropped, line.client = line.client, None
+            if dropped is not None and healthy and not line.is_cut:
+                self._idle.append((target, dropped))
+                dropped = self._idle.pop(0)[1] if len(self._idle) > MOST_IDLE else None
+        if dropped is not None:
+            dropped.close()
+
+
+def _asked(
+    client: Client, package: Package, arguments: Arguments, seconds: float
+) -> Body | Failure:
+    # Each client types its arguments; ours are checked by its endpoint, and by the tests.
+    face: Any = client
+    create = face.messages if package == "anthropic" else face.chat.completions
+    with create.with_streaming_response.create(**arguments, timeout=seconds) as response:
+        raw = bytearray()
+        for chunk in response.iter_bytes():
+            raw += chunk
+            if len(raw) > MOST_BYTES:
+                return Failure("config", "not_an_api")
+        return _parsed(bytes(raw), str(response.headers.get("content-type", "")))
 
 
 def _same_door(known: Target, wanted: Target) -> bool:

@@ -386,6 +386,21 @@ def test_answer_that_never_ends_is_given_up_at_the_deadline(model, fault):
     assert late.value.details["usage"].input_tokens > 0
 
 
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("status", [200, 500])
+def test_thread_of_a_call_that_was_given_up_ends_although_the_blanks_go_on(model, status):
+    """Without the cut it reads for as long as the server sends."""
+    with LoopbackModel(lambda _: Fault(status, way="drip")) as loopback:
+        client = HostedCompletions(settings_for(loopback.url), environ=KEYS)
+        with pytest.raises(ModelTimeout):
+            client.complete(ask(model, timeout_ms=100))
+        left = [one for one in threading.enumerate() if one.name == "retold-hosted"]
+        for thread in left:
+            thread.join(20)
+
+        assert [thread for thread in left if thread.is_alive()] == []
+
+
 def test_attempts_share_one_deadline(hosted_for, pauses):
     """The third attempt would begin after the end of the call."""
     with (
@@ -427,6 +442,7 @@ def test_connection_is_usable_after_a_call_that_was_given_up():
         ),
         pytest.param(Fault(body=b'{"status": "ok"}'), "base_url", id="another service"),
         pytest.param(Fault(body=b"[]"), "base_url", id="a list"),
+        pytest.param(Fault(body=b" " * (17 << 20)), "base_url", id="17 MiB"),
     ],
 )
 def test_refused_key_model_or_address_stops_at_once_and_says_what_to_check(
