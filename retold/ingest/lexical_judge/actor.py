@@ -34,12 +34,23 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
     explicit = subject.kind != "principal" or any(
         word in lexicon.PRINCIPAL for word in words[: _MAX_SUBJECT + 1]
     )
+    if "name" in words and _is_named(words):
+        return Subject("principal")
     if subject.kind in {"relation", "name"} and {"i", "we"} & set(words[:_MAX_SUBJECT]):
         return Subject("principal")
     return subject if explicit and subject.kind != "thing" else previous
 
 
 _MAX_SUBJECT: Final = 5
+
+
+def _is_named(words: Sequence[str]) -> bool:
+    """Tell "my friends call me Jo" (read as "name me Jo"): it is about the principal."""
+    return any(
+        pair in {("name", "me"), ("name", "us"), ("name", "user")} for pair in pairwise(words)
+    )
+
+
 _REPORTS: Final = frozenset(
     "say says said tell tells told claim claims claimed think thinks thought mention mentions "
     "mentioned believe believes believed explain explains explained insist insists insisted "
@@ -76,15 +87,18 @@ def _acting_on_principal(clause: Sequence[Token]) -> Subject | None:
     return Subject("name", first.word) if named and not known else None
 
 
+_NO_NAMES: Final = (
+    lexicon.FUNCTION_WORDS | lexicon.PERSON_VERBS | lexicon.SWITCHING | lexicon.ATTRIBUTE_NOUNS
+)
+
+
 def _named_at_length(clause: Sequence[Token]) -> Subject | None:
     """Return the name in "Nadia from accounting approved it"."""
     words = [token for token in clause if not token.is_mark]
     if len(words) <= LEAD_IN or {"i", "we"} & {token.word for token in words}:
         return None
     first, second = words[0], words[1]
-    verbs = lexicon.PERSON_VERBS | lexicon.SWITCHING
-    common = first.word in lexicon.FUNCTION_WORDS | verbs | lexicon.ATTRIBUTE_NOUNS
-    if common or not first.surface[:1].isupper() or is_past_form(first):
+    if first.word in _NO_NAMES or not first.surface[:1].isupper() or is_past_form(first):
         return None
     acts = any(is_past_form(t) or looks_like_predicate(t.word) for t in words[LEAD_IN:])
     return Subject("name", first.word) if second.word == "from" and acts else None

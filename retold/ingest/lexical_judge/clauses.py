@@ -117,9 +117,12 @@ def _has_verb(clause: Sequence[Token], grammar: Grammar) -> bool:
     return not (names or kin)
 
 
+_LINKING: Final = lexicon.PREPOSITIONS - lexicon.LIKING
+
+
 def _is_gapped(sentence: Sequence[Token], position: int, clause: Sequence[Token]) -> bool:
     """Tell whether "and" repeats a pattern without its verb: "tea at home and juice at work"."""
-    before = {token.word for token in clause} & lexicon.PREPOSITIONS - lexicon.LIKING
+    before = {token.word for token in clause if token.word in _LINKING}
     for token in sentence[position + 2 : position + 6]:
         if token.is_mark:
             return False

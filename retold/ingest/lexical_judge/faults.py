@@ -81,15 +81,17 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     if asked.subject.kind == "relation":
         if _another_acts(part, asked):
             return True
-        if asked.subject.key in {lexicon.KIN.get(token.word) for token in part.tokens}:
+        if any(lexicon.names_relation(token.word, asked.subject.key) for token in part.tokens):
             return False
     if not subject.is_other or not asked.subject.is_principals:
         return False
     if asked.subject.kind != "principal" and not _has_own(part):
         return False
     if subject.kind == "relation":
-        kin = {lexicon.KIN.get(word, word) for word in claim.words}
-        return subject.key not in kin
+        narrow = any(
+            (subject.key, lexicon.KIN.get(word)) in lexicon.BROADER_KIN for word in claim.words
+        )
+        return not narrow and subject.key not in {lexicon.KIN.get(w, w) for w in claim.words}
     if subject.kind == "name":
         mentioned = set(subject.key.split("/")[0].split()) <= claim.words
         words = {token.word for token in part.tokens}
@@ -100,7 +102,7 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
 def _another_acts(part: Part, asked: Part) -> bool:
     """Tell whether the principal or another relation acts where the claim has a relation act."""
     words = {token.word for token in part.tokens}
-    if any(lexicon.KIN.get(word) == asked.subject.key for word in words):
+    if lexicon.mention_relation(words, asked.subject.key):
         return False
     if asked.subject.key in lexicon.COLLECTIVES and words & lexicon.WE:
         return False
@@ -209,6 +211,10 @@ def excludes(quote: Text, claim: Text) -> bool:
     if any(part.fragment or part.negated for part in claim.parts) or is_averse(claim):
         return False
     return any(
-        part.fragment and part.negated and part.stems and part.stems <= claim.stems
+        part.fragment
+        and part.negated
+        and part.stems
+        and part.stems <= claim.stems
+        and not (part.tokens[0].word == "from" and "from" in claim.words)
         for part in quote.parts
     )

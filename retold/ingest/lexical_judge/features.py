@@ -9,8 +9,9 @@ from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.modality import Modality, Tense, modality_of, tense_of
-from retold.ingest.lexical_judge.normalise import Token, collapse, fold, tokenise
+from retold.ingest.lexical_judge.normalise import Token, collapse, fold
 from retold.ingest.lexical_judge.quantities import Date, Quantities, read_quantities
+from retold.ingest.lexical_judge.rewrite import read_tokens
 from retold.ingest.lexical_judge.subject import Subject, read_subject
 
 MAX_TOKENS: Final = 300
@@ -19,6 +20,7 @@ CACHED_CLAIMS: Final = 1_024
 """Texts whose parsed form is kept: a write compares one claim with some hundred others."""
 
 _EMPTY: Final = lexicon.FUNCTION_WORDS | lexicon.NEGATORS | lexicon.LIKING | lexicon.DISLIKING
+_LINKING: Final = lexicon.PREPOSITIONS - lexicon.LIKING
 _DETERMINERS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
 _CLAUSE_MARKS: Final = frozenset(".;!?。！？；\n")
 _CLAUSE_WORDS: Final = frozenset("but although though while whereas because so unless if".split())
@@ -141,7 +143,7 @@ def is_ending(tokens: Sequence[Token], position: int) -> bool:
     if position and tokens[position - 1].owner:
         return False
     before = tokens[position - 1].word if position else ""
-    return before not in _DETERMINERS and before not in lexicon.PREPOSITIONS - lexicon.LIKING
+    return before not in _DETERMINERS and before not in _LINKING
 
 
 def is_negated(tokens: Sequence[Token]) -> bool:
@@ -243,7 +245,7 @@ def _before_verb(tokens: Sequence[Token]) -> Iterator[Token]:
 def parse(text: str) -> Claim:
     """Return the features of a claim; the same object for the same text while it is cached."""
     folded = collapse(fold(text))
-    tokens = tokenise(folded)
+    tokens = read_tokens(folded)
     kept = tokens[:MAX_TOKENS]
     quantities = read_quantities(kept)
     content = [

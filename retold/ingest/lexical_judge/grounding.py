@@ -7,6 +7,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.clauses import SENTENCE_END
 from retold.ingest.lexical_judge.languages import ENGLISH
+from retold.ingest.lexical_judge.naming import NAME
 from retold.ingest.lexical_judge.normalise import snowball
 from retold.ingest.lexical_judge.quantities import Date, Number, Quantities
 from retold.ingest.lexical_judge.quoted import LIKED, Text, stem_of
@@ -77,7 +78,7 @@ def proper_names(claim: Text) -> frozenset[str]:
             right.word
             for left, right in zip(claim.tokens, claim.tokens[1:], strict=False)
             if left.word in _PLACE_LEADS and right.surface[:1].isupper()
-        )
+        ) | _german_names(claim)
     used = claim.quantities.used
     found = {
         token.word
@@ -93,6 +94,18 @@ def proper_names(claim: Text) -> frozenset[str]:
     if claim.grammar is ENGLISH and subject.kind == "name":
         found |= set(subject.key.split("/")[0].split())
     return frozenset(found)
+
+
+def _german_names(claim: Text) -> frozenset[str]:
+    """Return the capitalised words beside a word of naming, nouns of persons aside."""
+    known = claim.grammar.closed_class | claim.grammar.kin | {NAME}
+    return frozenset(
+        token.word
+        for position, token in enumerate(claim.tokens)
+        if token.word == NAME
+        for token in claim.tokens[max(0, position - 2) : position + 3]
+        if token.surface[:1].isupper() and token.word not in known
+    )
 
 
 def _is_identifier(word: str) -> bool:

@@ -378,12 +378,16 @@ def hits(words: Sequence[str], grammar: Grammar) -> int:
 
     Capitalised words count beside others only: Mia, Ella, Dan are names more often than pronouns.
     """
-    known = grammar.closed_class
-    if grammar is ENGLISH:
-        return sum(word.lower() in known for word in words)
-    plain = sum(word in known for word in words)
-    capital = sum(word.lower() in known and not word.islower() for word in words)
-    sure = plain or any(word.lower() in grammar.sure for word in words)
+    return _hits(words, [word.lower() for word in words], grammar)
+
+
+def _hits(words: Sequence[str], lowered: Sequence[str], grammar: Grammar) -> int:
+    known = [n for n, word in enumerate(lowered) if word in grammar.closed_class]
+    if grammar is ENGLISH or not known:
+        return len(known)
+    plain = sum(words[n] in grammar.closed_class for n in known)
+    capital = sum(not words[n].islower() for n in known)
+    sure = plain or not grammar.sure.isdisjoint(lowered)
     return plain + capital if sure else 0
 
 
@@ -392,5 +396,10 @@ def guess(words: Sequence[str], hint: Grammar) -> tuple[Grammar, int]:
 
     The hint wins a tie: related languages share their short words.
     """
-    best = max(GRAMMARS, key=lambda grammar: (hits(words, grammar), grammar is hint))
-    return best, hits(words, best)
+    lowered = [word.lower() for word in words]
+    best, most = hint, -1
+    for grammar in GRAMMARS:
+        found = _hits(words, lowered, grammar)
+        if found > most or (found == most and grammar is hint and best is not hint):
+            best, most = grammar, found
+    return best, most

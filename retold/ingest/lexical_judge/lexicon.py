@@ -7,6 +7,7 @@ unstemmed; contractions are already split, so ``can't`` is looked up as ``can`` 
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 
@@ -220,6 +221,36 @@ KIN_GROUPS: Final = tuple(
 """Terms of kinship, acquaintance, household; words of one group name the same relation."""
 
 KIN: Final = {word: min(group) for group in KIN_GROUPS for word in group}
+
+_BROADER = {
+    "parent": "mother father",
+    "sibling": "sister brother",
+    "spouse": "wife husband",
+    "partner": "wife husband girlfriend boyfriend fiance fiancee spouse",
+    "child": "son daughter baby twin",
+    "grandparent": "grandmother grandfather",
+    "grandchild": "grandson granddaughter",
+    "pet": "dog cat",
+}
+BROADER_KIN: Final = {
+    (KIN[word], KIN[broad]) for broad, line in _BROADER.items() for word in line.split()
+}
+"""Pairs of relations of which the second holds whenever the first does."""
+
+
+def names_relation(word: str, relation: str) -> bool:
+    """Tell whether a word names a relation of `KIN`, or a narrower one."""
+    key = KIN.get(word)
+    return key == relation or (key is not None and (key, relation) in BROADER_KIN)
+
+
+def mention_relation(words: AbstractSet[str], relation: str) -> bool:
+    """Tell whether some word names a relation, or "married to spouse" a wife or a husband."""
+    if any(names_relation(word, relation) for word in words):
+        return True
+    married = "spouse" in words and "married" in words
+    return married and (relation, KIN["spouse"]) in BROADER_KIN
+
 
 MALE: Final = _words("man men boy boys male males guy guys gentleman gentlemen lad lads he him his")
 FEMALE: Final = _words(

@@ -9,6 +9,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.normalise import fold
 
+_COMMON: Final = lexicon.FUNCTION_WORDS | lexicon.MONTHS.keys()
 _MIN_NAME_CHARS: Final = 2
 
 
@@ -17,7 +18,7 @@ def fold_names(text: str, names: Sequence[str]) -> str:
     for name in names:
         pattern = re.compile(
             rf"(?<!\w){re.escape(name)}(?!\w)",
-            0 if name.lower() in lexicon.FUNCTION_WORDS | set(lexicon.MONTHS) else re.IGNORECASE,
+            0 if name.lower() in _COMMON else re.IGNORECASE,
         )
         text = pattern.sub("user", text)
     return text

@@ -139,6 +139,11 @@ def _split(surface: str) -> tuple[Token, ...]:
     return (_token(surface, word),)
 
 
+def plain_token(word: str) -> Token:
+    """Return the token of a lower-case word that no text spelt."""
+    return _token(word, word)
+
+
 def _token(surface: str, word: str, *, owner: bool = False) -> Token:
     return Token(surface, word, stem(word) if word[0].isalpha() else word, owner)
 

@@ -14,9 +14,11 @@ from retold.ingest.lexical_judge.clauses import split_sentences
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS, count_negators, is_ending
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
-from retold.ingest.lexical_judge.normalise import Token, snowball, tokenise
+from retold.ingest.lexical_judge.naming import with_foreign_naming, with_naming
+from retold.ingest.lexical_judge.normalise import Token, snowball
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
 from retold.ingest.lexical_judge.reported import frames_of
+from retold.ingest.lexical_judge.rewrite import read_tokens
 from retold.ingest.lexical_judge.subject import Subject, read_subject
 
 ALL: Final = "*"
@@ -42,6 +44,7 @@ _AGE_LABELS: Final = frozenset({"old", "age"})
 class Part:
     """One clause of a text: what it says, of whom, with which sign.
 
+    ``used`` are the positions of numbers and dates in ``tokens``,
     ``frame`` are the stems of the story, song or advertisement that says it, empty for the speaker.
     """
 
@@ -55,6 +58,7 @@ class Part:
     past: bool
     hypothetical: bool
     subject: Subject
+    used: frozenset[int]
     opener: str = ""
     frame: frozenset[str] = frozenset()
 
@@ -99,16 +103,6 @@ def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
         else:
             stem = snowball(word, grammar.language) if word[0].isalpha() else word
             out.append(Token(surface, word, stem))
-    return tuple(out)
-
-
-def _with_naming(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """Return the tokens with "call me Jo" as "name me Jo": other calls are made by telephone."""
-    out = list(tokens)
-    for position, (first, second, third) in enumerate(zip(out, out[1:], out[2:], strict=False)):
-        named = third.surface[:1].isupper() or third.word == "user"
-        if first.word in {"call", "calls", "called"} and second.word in lexicon.PRINCIPAL and named:
-            out[position] = Token(first.surface, "name", "name")
     return tuple(out)
 
 
@@ -160,6 +154,7 @@ def _part(clause: tuple[Token, ...], previous: Subject, grammar: Grammar, *, ask
         past=_is_past(clause, grammar),
         hypothetical=_is_hypothetical(clause, grammar),
         subject=actor_of(clause, previous, grammar),
+        used=quantities.used,
     )
 
 
@@ -211,14 +206,14 @@ def _denies_all(part: Part) -> bool:
 @lru_cache(maxsize=CACHED_CLAIMS)
 def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     """Return the clauses of a folded text in the language its function words point to."""
-    tokens = _with_naming(tokenise(text))
+    tokens = with_naming(read_tokens(text))
     plain = tuple(match.group() for match in _ELISION.finditer(text))
     grammar, known = guess(plain, hint)
     english = hits(tuple(token.word for token in tokens), ENGLISH)
     if english > known or (english == known and grammar is not hint):
         grammar, known = ENGLISH, english
     if grammar is not ENGLISH:
-        tokens = _foreign_tokens(text, grammar)
+        tokens = with_foreign_naming(_foreign_tokens(text, grammar), grammar.language)
     parts: list[Part] = []
     for clauses, asks in split_sentences(tokens, grammar):
         subject = Subject("principal")

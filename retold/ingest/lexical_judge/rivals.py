@@ -11,7 +11,6 @@ from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import snowball
 from retold.ingest.lexical_judge.preference import preference_order
-from retold.ingest.lexical_judge.quantities import read_quantities
 from retold.ingest.lexical_judge.quoted import Part, Text, stem_of
 from retold.ingest.lexical_judge.sign_rules import ANTONYM_STEMS
 from retold.ingest.lexical_judge.slots import Slot, Value, read_slots, values_differ
@@ -44,6 +43,30 @@ def orders_otherwise(quote: Claim, claim: Claim) -> bool:
     if wanted is not None:
         return bool(said.better & wanted.worse) and bool(said.worse & wanted.better)
     return bool(said.worse & claim.content) and not said.better & claim.content
+
+
+def orders_alike(quote: Claim, claim: Claim) -> bool:
+    """Tell whether both prefer the same thing to the same other."""
+    said = preference_order(quote)
+    return said is not None and said == preference_order(claim)
+
+
+def likes_otherwise(said: Text, claim: Claim) -> bool:
+    """Tell whether the quote likes only what the claim puts second, or dislikes what it prefers."""
+    wanted = preference_order(claim)
+    if wanted is None:
+        return False
+    liked: frozenset[str] = frozenset()
+    disliked: frozenset[str] = frozenset()
+    for part in said.parts:
+        if part.attitude:
+            if (part.attitude > 0) is not part.negated:
+                liked |= part.stems
+            else:
+                disliked |= part.stems
+    if liked & wanted.better:
+        return False
+    return bool(liked & wanted.worse or disliked & wanted.better)
 
 
 def mixes_clauses(parts: Sequence[Part], asked: Part, grammar: Grammar) -> bool:
@@ -80,9 +103,8 @@ def _values(part: Part, grammar: Grammar) -> tuple[tuple[str, bool], ...]:
     """
     out: list[tuple[str, bool]] = []
     before = ""
-    used = read_quantities(part.tokens).used
     for position, token in enumerate(part.tokens):
-        stem = "" if position in used else stem_of(token, grammar)
+        stem = "" if position in part.used else stem_of(token, grammar)
         if stem and stem not in COLLECTIVE:
             acts = not out and before not in _VALUE_LEADS
             out.append((stem, acts or is_past_form(token)))

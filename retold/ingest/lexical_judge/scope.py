@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge import lexicon, opinions
 from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.normalise import Token
 from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, stem_of
@@ -52,6 +52,8 @@ _STRONGLY: Final = _words(
 _THIS: Final = _words("this that last latest first next previous final one")
 _NOW: Final = _words("tonight today yesterday once now tomorrow")
 _WANTING: Final = _words("want wants prefer prefers")
+_GENERAL: Final = lexicon.LIKING | lexicon.DISLIKING | _WANTING | _ALL
+_MERELY_LIKE: Final = lexicon.LIKING - _LOVE
 _DETERMINERS: Final = (lexicon.ARTICLES | lexicon.POSSESSIVES | _THIS) - {"one"}
 
 
@@ -115,10 +117,21 @@ def _generalises(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
     return bool(claim.words & _OFTEN and heard & _SELDOM)
 
 
+def _tolerates(said: Text, claim: Text) -> bool:
+    """Tell whether a quote puts up with what the claim likes: "fine", "okay with", "used to"."""
+    if said.words & opinions.TOLERANCE - claim.words:
+        return True
+    words = [token.word for token in said.tokens]
+    return any(
+        triple[:2] in {("live", "with"), ("nothing", "against"), ("not", "bad"), ("no", "opinion")}
+        or (triple[0] in lexicon.BE and triple[1:] == ("used", "to"))
+        for triple in zip(words, words[1:], [*words[2:], ""], strict=False)
+    )
+
+
 def _is_episode(said: Text, claim: Text) -> bool:
     """Tell whether a taste or a wish in general rests on one occasion: "make this one short"."""
-    general = claim.words & (lexicon.LIKING | lexicon.DISLIKING | _WANTING | _ALL)
-    if not general:
+    if claim.words.isdisjoint(_GENERAL):
         return False
     if said.words & _NOW - claim.words and _is_request(said):
         return True
@@ -168,13 +181,10 @@ def _is_stronger(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
     if claim.words & _FAVOURITE and not liked & _FAVOURED and (words > 3 or liked & lexicon.LIKING):  # noqa: PLR2004 - an answer
         return True
     strong = bool(liked & _STRONGLY) or "!" in liked
-    if claim.words & _LOVE and liked & lexicon.LIKING - _LOVE and not liked & _LOVE:
+    if LIKED in claim.stems and LIKED not in said.stems and _tolerates(said, claim):
+        return True
+    if claim.words & _LOVE and liked & _MERELY_LIKE and not liked & _LOVE:
         return not strong
     if claim.words & _HATE and not liked & _HATE and LIKED in said.stems:
         return not strong
     return False
-
-
-def lacks_attitude(said: Text, asked: Part) -> bool:
-    """Tell whether the claim likes or dislikes and the quote does neither."""
-    return bool(asked.attitude) and LIKED not in said.stems

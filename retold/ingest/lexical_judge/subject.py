@@ -17,6 +17,7 @@ _LEADS: Final = frozenset(
     " actually".split()
 )
 _MAX_PHRASE: Final = 4
+_BARE_VERBS: Final = lexicon.PERSON_VERBS | lexicon.LIKING | lexicon.DISLIKING
 _PERSONAL: Final = (lexicon.PERSON_VERBS | lexicon.LIKING | lexicon.DISLIKING) - lexicon.AUXILIARIES
 
 
@@ -67,7 +68,7 @@ def read_subject(tokens: Sequence[Token]) -> Subject:
         return PRINCIPAL
     if first.word in {"his", "her", "their"} or first.word in lexicon.THIRD_PERSON:
         return Subject("pronoun", first.word)
-    if first.word in lexicon.PERSON_VERBS or first.word in lexicon.LIKING | lexicon.DISLIKING:
+    if first.word in _BARE_VERBS:
         return PRINCIPAL
     return _named(rest) or Subject("thing", _head(rest))
 

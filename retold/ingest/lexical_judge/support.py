@@ -30,7 +30,9 @@ from retold.ingest.lexical_judge.rivals import (
     COLLECTIVE,
     counts_otherwise,
     fills_slot_otherwise,
+    likes_otherwise,
     mixes_clauses,
+    orders_alike,
     orders_otherwise,
     predicate_of,
     says_other_value,
@@ -81,13 +83,17 @@ def _covered(
     said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim
 ) -> tuple[float, str]:
     """Return the share of the claim's stems in usable clauses, or 0.0 with the refusing rule."""
-    if excludes(said, asked_text):
+    if excludes(said, asked_text) and not orders_alike(quote, claim):
         return 0.0, "fragment"
     if _names_otherwise(said, asked_text):
         return 0.0, "slot"
     if _kin_missing(said, asked):
         return 0.0, "other-subject"
-    if orders_otherwise(quote, claim) or swaps_roles(said, asked_text):
+    if (
+        orders_otherwise(quote, claim)
+        or likes_otherwise(said, claim)
+        or swaps_roles(said, asked_text)
+    ):
         return 0.0, "order"
     wanted = _wanted(said, asked_text)
     coverage = _cover(said, asked_text, asked, wanted)
@@ -120,7 +126,7 @@ def _names_otherwise(said: Text, claim: Text) -> bool:
         (first.word in lexicon.BE and second.word in called)
         or (first.word in called and second.word in lexicon.BE | {"here"})
         or (first.word in lexicon.KIN and second.word in called)
-        for first, second in pairwise(said.tokens)
+        for first, second in pairwise(token for token in said.tokens if token.word != ",")
     )
 
 
@@ -218,11 +224,26 @@ def _wanted(said: Text, claim: Text) -> frozenset[str]:
     wanted = claim.stems
     if said.words & lexicon.WE:
         wanted = wanted - COLLECTIVE or wanted
+    if claim.grammar is ENGLISH:
+        wanted = wanted - _understood(said, claim) or wanted
     if _requests(said):
         wanted = wanted - {LIKED} or wanted
     if _spoken(said) <= _SHORT_TURN:
         wanted = wanted - (_ASKED_FOR - said.stems) or wanted
     return wanted
+
+
+def _understood(said: Text, claim: Text) -> set[str]:
+    """Return what "my daughter Ida" says without the word: that she is a child, and named Ida."""
+    heard = {word for word in said.words if word in lexicon.KIN}
+    stems = {
+        token.stem
+        for token in claim.tokens
+        if token.word in lexicon.KIN
+        and token.stem not in said.stems
+        and any(lexicon.names_relation(word, lexicon.KIN[token.word]) for word in heard)
+    }
+    return stems | {"name"} if heard and "name" not in said.stems else stems
 
 
 def _spoken(said: Text) -> int:
@@ -241,13 +262,10 @@ def _kin_missing(said: Text, asked: Part) -> bool:
         return False
     if asked.subject.key in lexicon.COLLECTIVES and said.words & lexicon.WE:
         return False
-    kin = {lexicon.KIN.get(word, word) for word in said.words}
+    key = asked.subject.key
+    held = lexicon.mention_relation(said.words, key)
     pronoun = any(part.subject.kind == "pronoun" for part in said.parts)
-    return (
-        asked.subject.key not in kin
-        and not pronoun
-        and not names_beside_relation(asked) & said.words
-    )
+    return not held and not pronoun and not names_beside_relation(asked) & said.words
 
 
 def _scripts_differ(quote: Script, claim: Script) -> bool:

@@ -140,6 +140,11 @@ IRREGULAR_PAST: Final = frozenset(
 PHRASES: Final = {
     tuple(source.split()): tuple(target.split())
     for source, target in (
+        ("can not get enough of", "love"),
+        ("not get enough of", "love"),
+        ("never get enough of", "love"),
+        ("know me as", "call me"),
+        ("knows me as", "calls me"),
         ("can not stand", "hate"),
         ("can not bear", "hate"),
         ("can not wait", "want"),
