@@ -18,6 +18,7 @@ from retold.ingest.extraction.candidates import ValidCandidate, revalidated
 from retold.ingest.extraction.checks import CandidateRules
 from retold.ingest.extraction.replies import read_moment
 from retold.ingest.extraction.schemas import DecisionReply, ReviewReply, RevisionReply
+from retold.ingest.lexical_judge.lexicon import FUNCTION_WORDS
 from retold.models import (
     REVIEW_OUTCOMES,
     CandidateRecord,
@@ -33,6 +34,7 @@ from retold.text.inventions import invented_words
 
 DOWNGRADED: Final = "downgraded in review"
 REVISED: Final = "revised in review"
+_FUNCTION_WORDS: Final = " ".join(sorted(FUNCTION_WORDS))
 _NOTHING: Final = CandidateRevision()
 
 
@@ -95,8 +97,9 @@ def forbidden_change(candidate: CandidateRecord, revision: CandidateRevision) ->
     nor the quote has, raise the confidence, widen the validity or put the review off.
     """
     if revision.content is not None:
-        sources = (candidate.content, candidate.evidence)
-        if not revision.content.strip() or invented_words(revision.content, sources):
+        sources = (candidate.content, candidate.evidence, _FUNCTION_WORDS)
+        invented = invented_words(revision.content, sources, counts_first=True)
+        if not revision.content.strip() or invented:
             return "content"
     if revision.attribute is not None and not normalize_attribute(revision.attribute):
         return "attribute"

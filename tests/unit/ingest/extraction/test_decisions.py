@@ -140,6 +140,7 @@ def test_a_downgraded_candidate_is_an_inference_with_a_note():
     "fields",
     [
         {"content": "The user has a lease"},
+        {"content": "Has a lease in Lisbon"},
         {"attribute": "lease_period"},
         {"valid_from": MARCH + timedelta(hours=5)},
         {"valid_until": JUNE - timedelta(hours=5)},
@@ -161,6 +162,7 @@ def test_a_revision_that_narrows_is_applied(fields):
         ({"content": " "}, "content"),
         ({"content": "The user has a lease in Porto"}, "content"),
         ({"content": "The user has 2 leases"}, "content"),
+        ({"content": "Porto is where the user has a lease"}, "content"),
         ({"attribute": "?"}, "attribute"),
         ({"confidence": 0.81}, "confidence"),
         ({"confidence": -0.1}, "confidence"),
