@@ -267,12 +267,22 @@ def _passives(tokens: Tokens) -> Tokens:
             verb += 1
         if verb >= position or not _is_participle(tokens[verb]):
             continue
-        done = tokens[verb]
-        if tokens[helper].word in {"is", "are"}:
-            done = Token(done.surface, done.stem, done.stem)
+        done = _active(tokens[verb], present=tokens[helper].word in {"is", "are"})
         thing, rest = tokens[start:helper], tokens[verb + 1 : position]
         return [*tokens[:start], *agent, done, *thing, *rest, *tokens[end:]]
     return tokens
+
+
+def _active(token: Token, *, present: bool) -> Token:
+    """Return the finite form of a participle, regular whatever its verb: only class words count."""
+    if not present:
+        return token if is_past_form(token) else token._replace(word=f"{token.stem}ed")
+    bases = (token.word[:-1], token.word[:-2])
+    liked = next((word for word in bases if word in _ATTITUDES), "")
+    return token._replace(word=liked or f"{token.stem}s")
+
+
+_ATTITUDES: Final = lexicon.LIKING | lexicon.DISLIKING
 
 
 def _is_participle(token: Token) -> bool:
