@@ -80,16 +80,20 @@ def read_cases(stream: JsonStream, ours: frozenset[str]) -> Iterator[ReadTurn]:
     time takes that of the turn before it in its session. Raises InvalidInput.
     """
     while stream.next_document():
-        case_id = None
+        case_id, has_turns = None, False
         for name in stream.members():
             if name == "id":
                 case_id = _text(stream.value(), f"line {stream.line}", "id")
             elif name == "turns" and case_id is None:
                 raise refused(f"line {stream.line}", "id", "it is missing before `turns`")
             elif name == "turns":
+                has_turns = True
                 yield from _case_turns(stream, str(case_id), ours)
             else:
                 stream.skip()
+        if not has_turns:
+            advice = "it is missing; is this a file of the format jsonl?"
+            raise refused(f"line {stream.line}", "turns", advice)
         stream.end_document()
 
 

@@ -105,7 +105,7 @@ def read_transcript(
 def _only_conversation(session: str, segments: list[SegmentOverview]) -> str:
     conversations = {one.session.conversation_id for one in segments}
     if not conversations:
-        raise NotFound(f"no session {session!r}")
+        raise NotFound(f"no session {session!r}; `retold sessions list` shows those there are")
     if len(conversations) > 1:
         raise InvalidInput(
             f"{len(conversations)} conversations have the id {session!r}; name the user and the "

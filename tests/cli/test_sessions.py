@@ -184,6 +184,12 @@ def test_show_of_nothing_is_refused(filled, arguments):
     refusal(sessions(filled, "show", *arguments))
 
 
+def test_show_of_an_unknown_id_names_the_command_that_lists_them(filled):
+    line = refusal(sessions(filled, "show", "nothing"))
+
+    assert line.endswith("no session 'nothing'; `retold sessions list` shows those there are")
+
+
 def test_operators_commands_are_refused_to_an_agent(filled):
     refusal(sessions(filled, "list", "--as", "helper/ana"))
 
