@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from retold.errors import InvalidInput
-from retold.ingest.entities import list_entities, provision_names
+from retold.ingest.entities import MAX_NAME_CHARS, list_entities, provision_names
 from retold.ingest.ingestor import Ingestor
 from retold.ingest.persistence import reindex_linked
 from retold.ingest.revision import Revision
@@ -30,7 +30,6 @@ from retold.text import normalize_alias, require_id, require_list, require_text
 
 HOST_AGENT: Final = "host"
 BATCH: Final = 64
-MAX_NAME_CHARS: Final = 200
 Progress = Callable[[int], None]
 """Called with the number of items stored so far."""
 

@@ -14,6 +14,7 @@ from retold.cli.record_text import Document, view_lines
 from retold.cli.text import labelled
 from retold.models import ACTIVE_STATUSES, RECORD_STATUSES, Scope
 from retold.retrieve import lookup
+from retold.text import MAX_PAGE
 
 
 @click.command()
@@ -23,7 +24,7 @@ from retold.retrieve import lookup
 )
 @click.option(
     "--limit",
-    type=click.IntRange(1, lookup.MAX_PAGE),
+    type=click.IntRange(1, MAX_PAGE),
     default=20,
     show_default=True,
     help="Most records.",

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, get_args
 
 from retold.errors import InvalidInput, InvalidSourceKind
+from retold.ingest.entities import MAX_NAME_CHARS
 from retold.models import (
     ENTITY_KINDS,
     MEMORY_TYPES,
@@ -26,7 +27,6 @@ MAX_CONTENT_CHARS: Final = 1_000
 MAX_HOST_CONTENT_CHARS: Final = 100_000
 MAX_EVIDENCE_CHARS: Final = 4_000
 MAX_ATTRIBUTE_CHARS: Final = 200
-MAX_NAME_CHARS: Final = 200
 MAX_REASON_CHARS: Final = 500
 MAX_TAGS: Final = 32
 MAX_TAG_CHARS: Final = 100

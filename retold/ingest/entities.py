@@ -10,11 +10,10 @@ from retold.errors import EntityAmbiguous, InvalidInput, NotFound
 from retold.models import Entity, EntityMention, Principal, Resolution, Scope
 from retold.store import Transaction
 from retold.store.codec import to_json
-from retold.text import normalize_alias, normalize_ws, require_text
+from retold.text import normalize_alias, normalize_ws, require_limit, require_text
 
 MIN_NAME_CHARS: Final = 2
 MAX_NAME_CHARS: Final = 200
-MAX_LISTED: Final = 1000
 _PROVISIONED: Final = "provisioned_names/"
 
 
@@ -53,8 +52,7 @@ def list_entities(
 
     Raises InvalidInput for a limit outside 1 to 1000 and for a blank name.
     """
-    if type(limit) is not int or not 1 <= limit <= MAX_LISTED:
-        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_LISTED}", field="limit")
+    require_limit(limit)
     codes = tuple(tx.scopes.codes(scopes).values())
     if name is None:
         return tuple(tx.entities.list_in_scopes(codes, limit))

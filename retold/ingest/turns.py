@@ -15,6 +15,8 @@ from retold.text import require_id, require_text
 
 MAX_TURN_CHARS: Final = 1_000_000
 MAX_NAME_CHARS: Final = 200
+SILENT_ROLES: Final = ("system", "developer")
+"""Roles of chats whose messages are instructions of an application, nobody's words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from retold.errors import InvalidInput
-from retold.ingest.turns import NewTurn
-
-SILENT_ROLES: Final = ("system", "developer")
-"""Instructions of an application: nobody's words."""
+from retold.ingest.turns import SILENT_ROLES, NewTurn
 
 _SPEAKS: Final = ("content", "tool_calls", "function_call", "type")
 """A message has one of these, or it is not one that a provider of models writes."""

@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 
 from retold.errors import InvalidInput
 from retold.ingest.history import PastTurn
-from retold.ingest.turns import NewTurn
+from retold.ingest.turns import SILENT_ROLES, NewTurn
 from retold.models import TURN_ROLES
 from retold.operations.json_stream import JsonStream
 from retold.store.codec import require_aware
@@ -22,8 +22,6 @@ TranscriptFormat = Literal["cases", "jsonl"]
 TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = get_args(TranscriptFormat)
 
 JSONL_FIELDS: Final = ("session", "role", "content", "at", "name", "tool_name", "id")
-SILENT_ROLES: Final = ("system", "developer")
-"""Instructions of an application are nobody's words; a conversation does not keep them."""
 USER_SPEAKER: Final = "User"
 """Who speaks as the user in files that name nobody."""
 

@@ -10,8 +10,8 @@ from retold.errors import InvalidInput, NotFound
 from retold.models import Turn
 from retold.store import Store
 from retold.store.sessions import SegmentOverview
+from retold.text import require_limit
 
-MAX_PAGE: Final = 1000
 _CURSOR: Final = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
@@ -56,7 +56,7 @@ def list_sessions(
     ``after`` is the id of the last segment of the page before. Raises NotFound for an unknown one,
     InvalidInput for a limit out of 1 to 1000.
     """
-    _check_limit(limit)
+    require_limit(limit)
     with store.read() as tx:
         if after is not None:
             tx.sessions.require(after)
@@ -82,7 +82,7 @@ def read_transcript(
     ``Transcript.next``. Raises NotFound, and InvalidInput for a host's id of several conversations
     and for a wrong limit or cursor.
     """
-    _check_limit(limit)
+    require_limit(limit)
     cursor = _cursor(after)
     with store.read() as tx:
         segments = tx.sessions.overviews(
@@ -112,11 +112,6 @@ def _only_conversation(session: str, segments: list[SegmentOverview]) -> str:
             "agent too, or pass the id of a segment"
         )
     return conversations.pop()
-
-
-def _check_limit(limit: object) -> None:
-    if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
 
 
 def _cursor(after: str | None) -> tuple[int, int]:

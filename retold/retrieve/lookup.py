@@ -25,10 +25,9 @@ from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, Version
 from retold.store.codec import to_us
 from retold.store.inspection import InspectionRepository
-from retold.text import require_id
+from retold.text import require_id, require_limit
 
 MAX_IDS = 100
-MAX_PAGE = 1000
 WALK_BATCH = 500
 
 
@@ -209,8 +208,7 @@ def list_page(
     InvalidInput for a limit outside 1 to 1000 and for unknown types or statuses, naming the
     choices.
     """
-    if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
+    require_limit(limit)
     wanted_types = None if types is None else _known(types, MEMORY_TYPES, "types")
     wanted = _known(statuses, RECORD_STATUSES, "status")
     gate = _Gate.open(tx, reader)

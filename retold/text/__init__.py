@@ -1,6 +1,13 @@
 """Pure functions on text that every layer shares."""
 
-from retold.text.checks import MAX_ID_CHARS, require_id, require_list, require_text
+from retold.text.checks import (
+    MAX_ID_CHARS,
+    MAX_PAGE,
+    require_id,
+    require_limit,
+    require_list,
+    require_text,
+)
 from retold.text.normalise import excerpt, normalize_alias, normalize_attribute, normalize_ws
 from retold.text.prepare import FTS_PREPARE_VERSION, prepare_fts
 from retold.text.quotes import evidence_length, fold_quote, locate_quote, strip_quote_marks
@@ -17,6 +24,7 @@ from retold.text.scripts import (
 __all__ = [
     "FTS_PREPARE_VERSION",
     "MAX_ID_CHARS",
+    "MAX_PAGE",
     "UNSPACED_SCRIPTS",
     "Script",
     "clusters",
@@ -31,6 +39,7 @@ __all__ = [
     "normalize_ws",
     "prepare_fts",
     "require_id",
+    "require_limit",
     "require_list",
     "require_text",
     "script_of",

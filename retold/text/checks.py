@@ -1,4 +1,4 @@
-"""Refusals of identifiers and texts that no store should hold."""
+"""Refusals of identifiers, texts, lists and limits that no caller should pass."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ T = TypeVar("T")
 
 MAX_ID_CHARS: Final = 512
 """Longest accepted identifier; ids are index keys and part of every log line."""
+
+MAX_PAGE: Final = 1000
+"""Most rows that one list returns."""
 
 _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 _FILLERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
@@ -76,6 +79,13 @@ def require_list(values: Iterable[T], field: str) -> tuple[T, ...]:
             field=field,
         )
     return tuple(values)
+
+
+def require_limit(limit: int) -> int:
+    """Return the most rows that a list shall return. Raises ``InvalidInput`` outside 1 to 1000."""
+    if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(f"`limit` must be a whole number from 1 to {MAX_PAGE}.", field="limit")
+    return limit
 
 
 def _is_invisible(char: str) -> bool:

@@ -14,11 +14,11 @@ from retold.ingest.admission import (
     MAX_CONTENT_CHARS,
     MAX_EVIDENCE_CHARS,
     MAX_MENTIONS,
-    MAX_NAME_CHARS,
     MAX_REASON_CHARS,
     MAX_TAG_CHARS,
     MAX_TAGS,
 )
+from retold.ingest.entities import MAX_NAME_CHARS
 from retold.models import EntityKind, LinkRole, MemoryType
 from retold.retrieve.request import MAX_ENTITIES, MAX_QUERIES, MAX_QUERY_CHARS, checked_moment
 from retold.text import MAX_ID_CHARS, require_text
