@@ -13,6 +13,7 @@ import pytest
 PACKAGES = (
     "retold.models",
     "retold.host",
+    "retold.hosted",
     "retold.results",
     "retold.ingest",
     "retold.retrieve",

@@ -82,6 +82,8 @@ def failure_of(error: BaseException, now: datetime) -> Failure:
     causes = tuple(_causes(error))
     if any(_is_local(one) for one in causes):
         return Failure("local", "local_limit")
+    if isinstance(error, ImportError):
+        return Failure("config", "broken_package")
     if any("Timeout" in type(one).__name__ for one in causes):
         return Failure("timeout", "timeout", unreported=True)
     if any(type(one).__module__.partition(".")[0] in _TRANSPORT for one in causes) or any(
@@ -170,6 +172,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "http_403": "the key in {key} may not use {model!r}",
     "http_404": "check the model {model!r} and hosted.{provider}.base_url",
     "not_an_api": "hosted.{provider}.base_url leads to something that is no model",
+    "broken_package": 'the installed client cannot be imported; reinstall "retold[{package}]"',
     "refused": "the model would not answer this",
     "cut_short": "the answer is longer than the limit of output tokens",
     "too_long": "the prompt is longer than the model takes",
@@ -185,7 +188,10 @@ def error_of(
 ) -> HostedError:
     """Return the error a caller gets; its message names settings and codes only."""
     advice = _ADVICE.get(failure.reason, _GENERAL[failure.trouble]).format(
-        key=key_name or "api_key_env", model=target.model, provider=target.provider
+        key=key_name or "api_key_env",
+        model=target.model,
+        provider=target.provider,
+        package=target.package,
     )
     requests = f"{usage.calls} request{'' if usage.calls == 1 else 's'}"
     message = f"{target.provider}: {failure.reason} after {requests}; {advice}"

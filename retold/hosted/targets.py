@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -47,6 +48,14 @@ class Target:
         return package_of(self.provider)
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What is up or down as one: a provider at one address."""
+
+    provider: ProviderName
+    base_url: str = field(repr=False)
+
+
 def split_model(model: str, default: ProviderName) -> tuple[ProviderName, str]:
     """Return provider and model of a model string.
 
@@ -71,19 +80,33 @@ def package_of(provider: ProviderName) -> Package:
     return "anthropic" if provider == "anthropic" else "openai"
 
 
-def target_of(model: str, hosted: HostedConfig, environ: Mapping[str, str]) -> Target:
-    """Return where a model is reached, its key read now.
+def endpoint_of(
+    model: str, hosted: HostedConfig, environ: Mapping[str, str] = os.environ
+) -> Endpoint:
+    """Return whom a model string reaches, without looking for a package or a key.
 
-    Raises RetoldSetupError naming the address, package or key that is missing, InvalidInput for
-    a model string that names no model.
+    Raises RetoldSetupError when there is no address, InvalidInput for a string without a model.
     """
-    provider, name = split_model(model, hosted.default_provider)
+    provider, _ = split_model(model, hosted.default_provider)
     settings: ProviderConfig = getattr(hosted, provider)
     base_url = settings.base_url or _own_address(provider, environ)
     if base_url is None:
         raise RetoldSetupError(
             f"{model!r} has no address: set hosted.{provider}.base_url", setting="base_url"
         )
+    return Endpoint(provider, base_url)
+
+
+def target_of(model: str, hosted: HostedConfig, environ: Mapping[str, str]) -> Target:
+    """Return where a model is reached, its key read now.
+
+    Raises RetoldSetupError naming the address, package or key that is missing, InvalidInput for
+    a model string that names no model.
+    """
+    endpoint = endpoint_of(model, hosted, environ)
+    provider, base_url = endpoint.provider, endpoint.base_url
+    name = split_model(model, hosted.default_provider)[1]
+    settings: ProviderConfig = getattr(hosted, provider)
     require_package(package_of(provider))
     key = NO_KEY if settings.api_key_env is None else environ.get(settings.api_key_env, "").strip()
     if not key:

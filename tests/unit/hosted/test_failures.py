@@ -88,6 +88,7 @@ class APIConnectionError(Exception):
         pytest.param(caused(APIConnectionError(), TimeoutError()), "timeout", id="timeout"),
         pytest.param(APIConnectionError(), "outage", id="connection"),
         pytest.param(ConnectionResetError(), "outage", id="reset"),
+        pytest.param(ImportError("no name"), "config", id="broken package"),
         pytest.param(ValueError("odd"), "bug", id="anything else"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from retold.config import parse_config
 from retold.errors import InvalidInput, RetoldSetupError
-from retold.hosted import HostedCompletions, split_model
+from retold.hosted import Endpoint, HostedCompletions, endpoint_of, split_model
 from retold.hosted.targets import NO_KEY, target_of
 
 KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "OPENROUTER_API_KEY": "r"}
@@ -97,3 +97,12 @@ def test_target_shows_neither_key_nor_address():
     target = target_of("gpt-x", hosted(openai={"base_url": "http://secret.example/v1"}), KEYS)
 
     assert repr(target) == "Target(provider='openai', model='gpt-x', own=False)"
+
+
+def test_endpoint_is_known_without_a_key_and_tells_two_addresses_of_a_provider_apart():
+    own = endpoint_of("gpt-x", hosted(), {})
+    proxy = endpoint_of("openai/gpt-y", hosted(openai={"base_url": "http://h/v1"}), {})
+
+    assert own == Endpoint("openai", "https://api.openai.com/v1")
+    assert proxy != own
+    assert "http" not in repr(proxy)
