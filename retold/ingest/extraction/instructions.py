@@ -14,7 +14,10 @@ from retold.ingest.evidence import ForgottenSpan
 from retold.models import Turn
 
 _ADDRESSED: Final = re.compile(
-    r"\bend of (?:the |this )?(?:transcript|conversation|session|dialogue|input|prompt|context)\b"
+    # Our own frame and lines, written by somebody else.
+    r"-{2,} ?(?:end of )?(?:the )?(?:transcript|session|candidates|known \w+|stored records)\b"
+    r"|\{\s*\"line\"\s*:"
+    r"|\bend of (?:the |this )?(?:transcript|conversation|session|dialogue|input|prompt|context)\b"
     r"|\bnew (?:task|instructions?|system prompt|objective)\s*[:：]"
     r"|\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier|all"
     r"|your|system)\b[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|guidelines)\b"
