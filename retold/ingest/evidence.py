@@ -10,6 +10,7 @@ from retold.config import EvidenceConfig, PolicyConfig
 from retold.models import EvidenceCheck, SourceKind, Turn, TurnRole
 from retold.protocols import EquivalenceJudge
 from retold.text import evidence_length, locate_quote
+from retold.text.quotes import clause_around
 
 NOT_FOUND: Final = "evidence not found in session"
 FORGOTTEN: Final = "evidence was forgotten"
@@ -17,6 +18,9 @@ TOO_SHORT: Final = "evidence too short"
 NOT_PROVIDED: Final = "evidence not provided"
 NOT_SUPPORTED: Final = "evidence does not support claim"
 NOT_SCORED: Final = "entailment_not_scored"
+
+_STOPS: Final = " \t\n.,;!…。，、；！"
+"""What may be left out at the ends of a quote without a change of meaning."""
 
 ForgottenSpan = tuple[str, int, tuple[int, int]]
 """Internal session id, turn and character span of words that backed a forgotten record."""
@@ -96,8 +100,9 @@ def score(
 ) -> EvidenceCheck:
     """Return the check with its support measured; a quote that fails lowers the source.
 
-    A short quote passes only as a whole turn that was scored. A claim that its turn's role has
-    already lowered is not scored and keeps its one note.
+    The clause that a quote was cut from has to support the claim, too: "live in Berlin" stands in
+    "I do not live in Berlin". A short quote passes only as a whole turn that was scored. A claim
+    that its turn's role has already lowered is not scored and keeps its one note.
     """
     if not check.found or check.turn is None or check.turn.role == "assistant":
         return check
@@ -109,9 +114,25 @@ def score(
         if not long_enough:
             return _lowered(check, TOO_SHORT, None, judge.name)
         return replace(check, judge=judge.name, note=check.note or NOT_SCORED)
-    if verdict.entails < rules.cfg.entail_floor:
-        return _lowered(check, NOT_SUPPORTED, verdict.entails, judge.name)
-    return replace(check, score=verdict.entails, judge=judge.name)
+    support = verdict.entails
+    if support >= rules.cfg.entail_floor:
+        support = min(support, _support_in_place(check, claim, names=names, judge=judge))
+    if support < rules.cfg.entail_floor:
+        return _lowered(check, NOT_SUPPORTED, support, judge.name)
+    return replace(check, score=support, judge=judge.name)
+
+
+def _support_in_place(
+    check: EvidenceCheck, claim: str, *, names: Sequence[str], judge: EquivalenceJudge
+) -> float:
+    """Return how far the clause that the quote was cut from supports the claim; 1 when uncut."""
+    assert check.turn is not None and check.span is not None  # noqa: PT018  # found
+    text, (start, end) = check.turn.content, check.span
+    clause = clause_around(text, (start, end))
+    if clause.strip(_STOPS) == text[start:end].strip(_STOPS):
+        return 1.0
+    verdict = judge.support(clause, claim, names=names)
+    return 1.0 if verdict is None else verdict.entails
 
 
 def is_substantial(quote: str, cfg: EvidenceConfig) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
@@ -34,6 +35,9 @@ _LETTERS_THAT_COMPOSE: Final = (
     ("\u11a8", "\u11c2"),
     ("\U00016d63", "\U00016d6a"),
 )
+
+_CLAUSE_BREAK: Final = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？，、；]+|[,;](?=\s|$)|\n")
+_MAX_CLAUSE_CHARS: Final = 300
 
 UNSPACED_CLUSTER_WORDS: Final = 0.5
 UNSPACED_CLUSTER_CHARACTERS: Final = 3
@@ -73,6 +77,20 @@ def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
             return first, last
         start = aligned.folded.find(wanted, start + 1)
     return None
+
+
+def clause_around(text: str, span: tuple[int, int]) -> str:
+    """Return the words of ``text`` from the clause break before a span to the one after it.
+
+    Commas and the ends of sentences and lines are breaks; what ends a sentence is kept, since it
+    tells a question. At most 300 characters on either side are added.
+    """
+    start, end = span
+    first, last = max(0, start - _MAX_CLAUSE_CHARS), min(len(text), end + _MAX_CLAUSE_CHARS)
+    breaks = [found.end() for found in _CLAUSE_BREAK.finditer(text, first, min(start + 1, last))]
+    after = _CLAUSE_BREAK.search(text, max(end - 1, start), last)
+    left = max((at for at in breaks if at <= start), default=first)
+    return text[left : max(end, after.end()) if after else last].strip()
 
 
 class _Aligned(NamedTuple):

@@ -59,3 +59,64 @@ def test_denial_or_change_of_subject_confirms_nothing(session, reply):
 
     assert answer.code == "invalid_input"
     assert session.get(record_id)[0].status == "provisional"
+
+
+CUT = [
+    ("I do not live in Berlin now.", "live in Berlin now", "The user lives in Berlin"),
+    ("If I lived in Rome I would be happy.", "I lived in Rome", "The user lived in Rome"),
+    (
+        "I don't think I like green tea any more.",
+        "I like green tea any more",
+        "The user likes green tea",
+    ),
+    ("I used to live in Oslo with my wife.", "live in Oslo with my wife", "The user lives in Oslo"),
+    (
+        "My sister works at Google in Zurich.",
+        "works at Google in Zurich",
+        "The user works at Google",
+    ),
+    ("Do you think I live in Berlin?", "I live in Berlin", "The user lives in Berlin"),
+    ("我早上不喜欢喝热的绿茶。", "喜欢喝热的绿茶", "用户喜欢喝热的绿茶"),
+]
+
+
+@pytest.mark.parametrize(("said", "quote", "claim"), CUT)
+def test_quote_cut_out_of_words_that_say_otherwise_backs_nothing(session, said, quote, claim):
+    """Judge the quote alone and "I do not live in Berlin" makes Berlin the confirmed home."""
+    session.turn("user", said)
+
+    answer = session.tools().call(
+        "memory_write",
+        {"type": "semantic", "content": claim, "attribute": "fact", "evidence": quote},
+    )
+
+    assert answer.data["source_kind"] == "agent_inference"
+    assert answer.data["status"] == "provisional"
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "claim"),
+    [
+        (
+            "I'm allergic to nuts, so no satay.",
+            "I'm allergic to nuts",
+            "The user is allergic to nuts",
+        ),
+        (
+            "I don't live in Berlin, I live in Rome now.",
+            "I live in Rome now",
+            "The user lives in Rome",
+        ),
+        ("I think I said that I play the cello.", "I play the cello", "The user plays the cello"),
+        ("我不喜欢咖啡，我早上喜欢喝绿茶。", "我早上喜欢喝绿茶", "用户早上喜欢喝绿茶"),
+    ],
+)
+def test_quote_that_says_what_its_clause_says_backs_the_claim(session, said, quote, claim):
+    session.turn("user", said)
+
+    answer = session.tools().call(
+        "memory_write",
+        {"type": "semantic", "content": claim, "attribute": "fact", "evidence": quote},
+    )
+
+    assert answer.data["source_kind"] == "user_statement"

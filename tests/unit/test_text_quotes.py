@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retold.text import evidence_length, fold_quote, locate_quote, strip_quote_marks
-from retold.text.quotes import _written_character_bounds
+from retold.text.quotes import _written_character_bounds, clause_around
 
 # Characters on which normal forms, folding and white space disagree about boundaries.
 TRICKY = st.text(
@@ -161,3 +161,35 @@ def test_evidence_length_grows_with_the_quote(quote, more):
 
     assert longer_words >= words
     assert longer_characters >= characters
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "clause"),
+    [
+        pytest.param(
+            "I do not live in Rome. Why?", "live in Rome", "I do not live in Rome.", id="."
+        ),
+        pytest.param("Do I live in Rome? No.", "I live in Rome", "Do I live in Rome?", id="asked"),
+        pytest.param("No, I live in Rome, alas", "live in Rome", "I live in Rome,", id="commas"),
+        pytest.param("Hi\nI like tea\nBye", "like tea", "I like tea", id="lines"),
+        pytest.param("我不喜欢绿茶。你呢？", "喜欢绿茶", "我不喜欢绿茶。", id="chinese"),
+        pytest.param("Pi is 3.5 here. No.", "5 here", "Pi is 3.5 here.", id="a number"),
+        pytest.param("I like tea.", "I like tea.", "I like tea.", id="uncut"),
+        pytest.param("I like tea. I do.", "I like tea. I do.", "I like tea. I do.", id="two"),
+    ],
+)
+def test_clause_around_a_quote_is_what_it_was_cut_from(text, quote, clause):
+    start = text.index(quote)
+
+    assert clause_around(text, (start, start + len(quote))) == clause
+
+
+@given(st.text(), st.integers(0, 50), st.integers(0, 50))
+def test_clause_around_a_quote_holds_it_and_little_more(text, start, size):
+    start = min(start, len(text))
+    end = min(start + size, len(text))
+
+    clause = clause_around(text, (start, end))
+
+    assert text[start:end].strip() in clause
+    assert len(clause) <= end - start + 600
