@@ -15,6 +15,7 @@
         SchemaTooNew                a newer schema than this release knows
         EmbeddingProfileMismatch    the stored vectors belong to another model
         StaleComparison             internal: compared records changed before the write
+        ClaimLost                   internal: the work went to another worker meanwhile
       RequestError                  the caller can act on it; shown to an agent unchanged
         InvalidInput
           InvalidSourceKind
@@ -145,6 +146,12 @@ class StaleComparison(StoreError):
     """Compared records changed before the write could be applied."""
 
     code = "stale_comparison"
+
+
+class ClaimLost(StoreError):
+    """The claim on a session went to another worker; nothing of this one is stored."""
+
+    code = "claim_lost"
 
 
 class RequestError(RetoldError):

@@ -64,8 +64,8 @@ def test_unknown_name_is_an_attribute_error():
         retold.no_such_name  # noqa: B018 - reading it is the act
 
 
-# The ingestor catches it and tries again; no caller ever sees it.
-INTERNAL_ERRORS = {"StaleComparison"}
+# The ingestor and the worker's step catch them; no caller ever sees them.
+INTERNAL_ERRORS = {"ClaimLost", "StaleComparison"}
 
 
 def test_every_error_is_exported():

@@ -150,7 +150,7 @@ class IngestionConfig(Block):
         200, "Most writable subjects handed to the extractor.", "subjects", ge=0, waits=True
     )
     extraction_claim_timeout_minutes: int = key(
-        30, "A worker's claim on a session lasts this long.", "minutes", ge=1, waits=True
+        30, "A worker's claim on a session lasts this long.", "minutes", ge=1
     )
     summary_max_chars: int = key(
         1200, "Cap on a session summary, its decisions included.", "characters", ge=1, waits=True

@@ -14,6 +14,7 @@ from retold.errors import StoreError
 from retold.util import IdSource
 
 if TYPE_CHECKING:
+    from retold.store.claims import ClaimRepository
     from retold.store.embeddings import EmbeddingRepository
     from retold.store.entities import EntityRepository
     from retold.store.events import EventRepository
@@ -170,6 +171,13 @@ class Transaction:
         from retold.store.sessions import SessionRepository
 
         return SessionRepository(self)
+
+    @cached_property
+    def claims(self) -> ClaimRepository:
+        """Return who works on which step of an extraction."""
+        from retold.store.claims import ClaimRepository
+
+        return ClaimRepository(self)
 
     @cached_property
     def events(self) -> EventRepository:

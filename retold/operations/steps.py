@@ -1,0 +1,233 @@
+"""One step of one extraction: claim it, have it done, and note what became of it.
+
+What the step does is handed in. It commits its own effects in one transaction whose first
+statement is ``tx.claims.end(claim)``, so it happens once or not at all, whatever dies in between.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal, Protocol
+
+from retold.config import RetoldConfig
+from retold.errors import (
+    ClaimLost,
+    FailureKind,
+    HostedError,
+    NotYetAvailable,
+    RetoldError,
+    RetoldSetupError,
+    StoreBusy,
+    StoreUnavailable,
+)
+from retold.policy.claims import Bury, ClaimPolicy, Leave, decide_claim, decide_failure
+from retold.store import Store, Transaction
+from retold.store.claims import Claim, ClaimState, Stage
+
+logger = logging.getLogger(__name__)
+
+ACTOR = "extractor"
+"""Who the audit trail says did it."""
+
+LEFT_OPEN = "step_left_open"
+"""The code of a step that returned without ending its claim."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+Done = Literal["nothing", "extracted", "reviewed", "failed", "set_aside", "lost"]
+
+
+class StepWork(Protocol):
+    """Do one step of an extraction."""
+
+    def __call__(self, claim: Claim, renew: Callable[[], None]) -> None:
+        """Do the claimed step and commit it; see the module for how.
+
+        Call ``renew`` before each long call: it raises ClaimLost when the work went elsewhere.
+        Whatever is raised leaves the step due, or sets the session aside after too many attempts.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What became of a request to work on a session.
+
+    ``reason`` is a code: why nothing was done, or what failed; None after a success.
+    """
+
+    session_id: str
+    done: Done
+    reason: str | None = None
+
+
+class ExtractionSteps:
+    """Work on requested sessions, one claimed step after the other. Safe across threads."""
+
+    def __init__(self, store: Store, config: RetoldConfig, work: StepWork | None = None) -> None:
+        """Take the store and what a step does; None refuses to do any."""
+        self._store = store
+        self._policy = claim_policy(config)
+        self.work = work
+
+    def run(self, session_id: str) -> StepOutcome:
+        """Do the step that is due, and the review right after its extraction.
+
+        An unknown, finished or claimed session does nothing. Raises NotYetAvailable without
+        anything claimed when no work was handed in, and what the store raises.
+        """
+        if self.work is None:
+            raise NotYetAvailable.named("extraction in the background")
+        outcome = self._run_step(session_id, self.work)
+        if outcome.done == "extracted":
+            outcome = self._run_step(session_id, self.work)
+            if outcome.done == "nothing":
+                return StepOutcome(session_id, "extracted")
+        return outcome
+
+    def _run_step(self, session_id: str, work: StepWork) -> StepOutcome:
+        claim = self._claimed(session_id)
+        if isinstance(claim, StepOutcome):
+            return claim
+        try:
+            work(claim, lambda: self._renew(claim))
+        except ClaimLost:
+            logger.warning("a claim was lost", extra={"session_id": session_id})
+            return StepOutcome(session_id, "lost")
+        except NotYetAvailable:
+            self._hand_back(claim)
+            raise
+        except Exception as error:  # whatever failed, the session stays due or is set aside
+            return self._failed(claim, failure_kind(error), failure_code(error))
+        except BaseException:  # the process is to stop: somebody else goes on at once
+            self._hand_back(claim)
+            raise
+        return self._settled(claim)
+
+    def _claimed(self, session_id: str) -> Claim | StepOutcome:
+        with self._store.write() as tx:
+            state = tx.claims.get(session_id)
+            if state is None:
+                return StepOutcome(session_id, "nothing", "unknown")
+            decision = decide_claim(state, tx.now, self._policy)
+            if isinstance(decision, Leave):
+                return StepOutcome(session_id, "nothing", decision.reason)
+            if isinstance(decision, Bury):
+                bury(tx, state, decision.error)
+                return StepOutcome(session_id, "set_aside", decision.error)
+            if decision.reclaimed:
+                note(tx, "extraction.reclaimed", state, attempt=state.attempts)
+            return tx.claims.take(state, attempts=decision.attempts)
+
+    def _renew(self, claim: Claim) -> None:
+        with self._store.write() as tx:
+            tx.claims.renew(claim)
+
+    def _settled(self, claim: Claim) -> StepOutcome:
+        with self._store.read() as tx:
+            state = tx.claims.get(claim.session_id)
+        if state is not None and state.token == claim.token:
+            return self._failed(claim, "bug", LEFT_OPEN)
+        done: Done = "extracted" if claim.stage == "extract" else "reviewed"
+        return StepOutcome(claim.session_id, done)
+
+    def _failed(self, claim: Claim, kind: FailureKind, code: str) -> StepOutcome:
+        try:
+            return self._note_failure(claim, kind, code)
+        except ClaimLost:
+            return StepOutcome(claim.session_id, "lost")
+
+    def _note_failure(self, claim: Claim, kind: FailureKind, code: str) -> StepOutcome:
+        with self._store.write() as tx:
+            tx.claims.end(claim)
+            state = tx.claims.require(claim.session_id)
+            note(tx, "extraction.failed", state, code=code, failure=kind, attempt=claim.attempt)
+            decision = decide_failure(
+                claim.attempt,
+                kind,
+                code,
+                now=tx.now,
+                policy=self._policy,
+                jitter=spread(claim.session_id),
+            )
+            if isinstance(decision, Bury):
+                bury(tx, state, decision.error)
+                return StepOutcome(claim.session_id, "set_aside", code)
+            tx.claims.postpone(
+                claim.session_id,
+                attempts=decision.attempts,
+                next_at=decision.next_at,
+                error=code,
+            )
+            return StepOutcome(claim.session_id, "failed", code)
+
+    def _hand_back(self, claim: Claim) -> None:
+        """Leave the step due as if it had never begun; a lost claim is nobody's to give back."""
+        try:
+            with self._store.write() as tx:
+                tx.claims.end(claim)
+                tx.claims.postpone(
+                    claim.session_id, attempts=claim.attempt - 1, next_at=None, error=None
+                )
+        except RetoldError as error:
+            logger.warning(
+                "a claim was not handed back and ends by itself",
+                extra={"session_id": claim.session_id, "error": error.code},
+            )
+
+
+def claim_policy(config: RetoldConfig) -> ClaimPolicy:
+    """Return the limits that the configuration sets."""
+    return ClaimPolicy(
+        timedelta(minutes=config.ingestion.extraction_claim_timeout_minutes),
+        config.queue.max_attempts,
+    )
+
+
+def failure_kind(error: Exception) -> FailureKind:
+    """Return what a failed step calls for; what nobody foresaw is a bug."""
+    if isinstance(error, HostedError):
+        return error.kind
+    if isinstance(error, RetoldSetupError):
+        return "config"
+    if isinstance(error, (StoreBusy, StoreUnavailable, MemoryError)):
+        return "local"
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return "local"
+    return "bug"
+
+
+def failure_code(error: Exception) -> str:
+    """Return a word for the failure that holds nothing of what it was about."""
+    return error.code if isinstance(error, RetoldError) else type(error).__name__
+
+
+def spread(session_id: str) -> float:
+    """Return a factor from 0.5 to 1 that is the session's own, so that waits do not end at once."""
+    return 0.5 + (zlib.crc32(session_id.encode()) % 1000) / 2000
+
+
+def bury(tx: Transaction, state: ClaimState, error: str) -> None:
+    """Set a session aside and tell the audit trail."""
+    tx.claims.bury(state.session_id, error)
+    note(tx, "extraction.dead", state, code=error, attempt=state.attempts)
+
+
+ClaimEvent = Literal["extraction.reclaimed", "extraction.failed", "extraction.dead"]
+
+
+def note(tx: Transaction, kind: ClaimEvent, state: ClaimState, **facts: str | int) -> None:
+    """Append what happened to a step of a session."""
+    stage: Stage = state.stage
+    tx.events.append(
+        kind,
+        ACTOR,
+        session_id=state.session_id,
+        user_id=state.user_id,
+        payload={"stage": stage, **facts},
+    )

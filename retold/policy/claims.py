@@ -1,0 +1,130 @@
+"""Who may work on a step of an extraction, and what becomes of it when it fails; pure rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from retold.errors import FailureKind
+from retold.store.claims import ClaimState
+
+Refusal = Literal[
+    "not_requested", "not_ended", "extracted", "set_aside", "not_before", "claimed_by_another"
+]
+
+ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+"""The code of a segment whose workers died, or were lost, every time."""
+
+FIRST_DELAY = timedelta(seconds=30)
+LONGEST_DELAY = timedelta(minutes=30)
+"""Waits between two attempts double from the first to the longest; with five attempts that spans
+some ten minutes, more than a provider's usual outage."""
+
+COUNTED: frozenset[FailureKind] = frozenset({"content", "bug"})
+"""Failures of the session itself; what is wrong with the world around it uses up no attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPolicy:
+    """The configured limits: when a claim is stale, and after how many attempts a stage is over."""
+
+    timeout: timedelta
+    max_attempts: int
+
+    def stale_before(self, now: datetime) -> datetime:
+        """Return the moment before which a claim must have been renewed to count as live."""
+        return now - self.timeout
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Claim it: ``attempts`` with this one; ``reclaimed`` when a worker was lost on it before."""
+
+    attempts: int
+    reclaimed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bury:
+    """Set it aside for a person, under this code."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Do nothing; ``reason`` says why."""
+
+    reason: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """Leave it due, from ``next_at`` on (None: at once), with so many attempts counted."""
+
+    attempts: int
+    next_at: datetime | None
+
+
+def decide_claim(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Take | Bury | Leave:
+    """Decide what becomes of a worker's wish to do the next step of a segment."""
+    refusal = _refusal(state, now, policy)
+    if refusal is not None:
+        return Leave(refusal)
+    if state.attempts >= policy.max_attempts:
+        return Bury(state.error or ATTEMPTS_EXHAUSTED)
+    return Take(state.attempts + 1, reclaimed=state.token is not None)
+
+
+def decide_stale(state: ClaimState, policy: ClaimPolicy) -> Postpone | Bury:
+    """Decide what becomes of a segment whose worker was not heard of for too long."""
+    if state.attempts >= policy.max_attempts:
+        return Bury(state.error or ATTEMPTS_EXHAUSTED)
+    return Postpone(state.attempts, None)
+
+
+def decide_failure(
+    attempt: int,
+    kind: FailureKind,
+    code: str,
+    *,
+    now: datetime,
+    policy: ClaimPolicy,
+    jitter: float = 1.0,
+) -> Postpone | Bury:
+    """Decide what becomes of a step that failed on its ``attempt``, counted from 1.
+
+    ``jitter`` in (0, 1] shortens the wait, so that sessions which failed together do not come
+    back together.
+    """
+    counted = attempt if kind in COUNTED else attempt - 1
+    if kind in COUNTED and attempt >= policy.max_attempts:
+        return Bury(code)
+    doubled = FIRST_DELAY * 2 ** min(attempt - 1, 16)
+    return Postpone(counted, now + min(doubled, LONGEST_DELAY) * jitter)
+
+
+def _refusal(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Refusal | None:
+    if state.requested_at is None:
+        return "not_requested"
+    if state.ended_at is None:
+        return "not_ended"
+    if state.extracted_at is not None and state.mode != "rerun":
+        return "extracted"
+    if state.failed_at is not None:
+        return "set_aside"
+    if state.next_at is not None and state.next_at > now:
+        return "not_before"
+    if is_live(state, now, policy):
+        return "claimed_by_another"
+    return None
+
+
+def is_live(state: ClaimState, now: datetime, policy: ClaimPolicy) -> bool:
+    """Return whether somebody works on the segment and was heard of lately."""
+    return (
+        state.token is not None
+        and state.started_at is not None
+        and state.started_at >= policy.stale_before(now)
+    )

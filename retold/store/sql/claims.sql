@@ -1,0 +1,152 @@
+-- name: get
+-- Where one segment stands on its way from the request to the memories.
+select id, agent_id, user_id, project_id, external_id, conversation_id, ended_at,
+  extraction_requested_at, extraction_stage, extraction_mode, extraction_started_at,
+  extraction_token, extraction_attempts, extraction_next_at, extraction_failed_at,
+  extraction_error, extracted_at
+from sessions
+where id = :id;
+
+-- name: take
+-- Give a step of a segment to a worker; whoever held it before is fenced off.
+update sessions
+set extraction_token = :token, extraction_started_at = :now, extraction_stage = :stage,
+  extraction_attempts = :attempts, extraction_next_at = null
+where id = :id;
+
+-- name: renew
+-- Let the holder go on; nothing changes when the claim is somebody else's.
+update sessions set extraction_started_at = :now
+where id = :id and extraction_token = :token;
+
+-- name: hold
+-- Prove that the claim is still the holder's, and end it in the same statement.
+update sessions set extraction_token = null, extraction_started_at = null
+where id = :id and extraction_token = :token;
+
+-- name: advance
+-- The extract step is done: the review comes next, with attempts of its own.
+update sessions
+set extraction_stage = 'review', extraction_attempts = 0, extraction_next_at = null,
+  extraction_error = null
+where id = :id;
+
+-- name: finish
+-- The last step is done: the segment leaves the to-do list.
+update sessions
+set extracted_at = :now, extraction_stage = null, extraction_mode = 'run',
+  extraction_attempts = 0, extraction_next_at = null, extraction_error = null
+where id = :id;
+
+-- name: postpone
+-- The step did not happen; it is due again at a moment, or at once.
+update sessions
+set extraction_attempts = :attempts, extraction_next_at = :next_at, extraction_error = :error
+where id = :id;
+
+-- name: release
+-- Take a claim away from a worker that was not heard of; its token is worth nothing from now on.
+update sessions set extraction_token = null, extraction_started_at = null
+where id = :id;
+
+-- name: bury
+-- Set a segment aside until a person looks at it.
+update sessions
+set extraction_failed_at = :now, extraction_error = :error, extraction_token = null,
+  extraction_started_at = null, extraction_next_at = null
+where id = :id;
+
+-- name: revive
+-- Put a segment that was set aside back on the list, with all its attempts.
+update sessions
+set extraction_failed_at = null, extraction_error = null, extraction_attempts = 0,
+  extraction_next_at = null, extraction_token = null, extraction_started_at = null
+where id = :id and extraction_failed_at is not null;
+
+-- name: withdraw
+-- Take a segment off the list; a worker that has it can no longer commit.
+update sessions
+set extraction_requested_at = null, extraction_failed_at = null, extraction_error = null,
+  extraction_attempts = 0, extraction_next_at = null, extraction_token = null,
+  extraction_started_at = null, extraction_stage = null, extraction_mode = 'run'
+where id = :id and extraction_requested_at is not null;
+
+-- name: rerun
+-- Start over from the transcript, whatever was done or is being done.
+update sessions
+set extraction_requested_at = :now, extraction_mode = 'rerun', extraction_stage = 'extract',
+  extraction_failed_at = null, extraction_error = null, extraction_attempts = 0,
+  extraction_next_at = null, extraction_token = null, extraction_started_at = null
+where id = :id;
+
+-- name: list_due
+-- Segments whose next step may be claimed now, longest waiting first.
+select id
+from sessions
+where extraction_requested_at is not null and extracted_at is null
+  and extraction_failed_at is null and ended_at is not null
+  and (extraction_next_at is null or extraction_next_at <= :now)
+  and (extraction_token is null or extraction_started_at < :stale_before)
+order by extraction_requested_at, seq
+limit :limit;
+
+-- name: list_due_again
+-- Extracted segments that are to be extracted once more and may be claimed now.
+select id
+from sessions
+where extraction_mode = 'rerun' and extracted_at is not null
+  and extraction_requested_at is not null
+  and extraction_failed_at is null and ended_at is not null
+  and (extraction_next_at is null or extraction_next_at <= :now)
+  and (extraction_token is null or extraction_started_at < :stale_before)
+order by extraction_requested_at, seq
+limit :limit;
+
+-- name: list_stale
+-- Claims that were not renewed for too long, oldest first.
+select id
+from sessions
+where extraction_token is not null and extraction_started_at < :stale_before
+order by extraction_started_at, seq
+limit :limit;
+
+-- name: list_idle
+-- Open segments with a transcript that heard nothing since a moment, longest silent first.
+select id
+from sessions
+where ended_at is null and recorded = 1 and last_turn_at < :silent_since
+order by last_turn_at, seq
+limit :limit;
+
+-- name: list_failed
+-- Segments that were set aside, oldest first.
+select id, agent_id, user_id, project_id, external_id, conversation_id, ended_at,
+  extraction_requested_at, extraction_stage, extraction_mode, extraction_started_at,
+  extraction_token, extraction_attempts, extraction_next_at, extraction_failed_at,
+  extraction_error, extracted_at
+from sessions
+where extraction_failed_at is not null
+  and (:after_id is null or seq > (select seq from sessions where id = :after_id))
+order by seq
+limit :limit;
+
+-- name: count_waiting
+-- Requested segments of one agent and user that were neither extracted nor set aside.
+select count(*)
+from sessions
+where extraction_requested_at is not null and extracted_at is null
+  and extraction_failed_at is null
+  and agent_id = :agent_id and user_id = :user_id;
+
+-- name: backlog
+-- What waits, since when, what is being worked on, since when, and what was set aside.
+select
+  (select count(*) from sessions
+   where extraction_requested_at is not null and extracted_at is null
+     and extraction_failed_at is null),
+  (select min(extraction_requested_at) from sessions
+   where extraction_requested_at is not null and extracted_at is null
+     and extraction_failed_at is null),
+  (select count(*) from sessions where extraction_token is not null),
+  (select min(extraction_started_at) from sessions where extraction_token is not null),
+  (select count(*) from sessions where extraction_failed_at is not null);

@@ -1,0 +1,107 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from retold.policy.claims import (
+    ATTEMPTS_EXHAUSTED,
+    LONGEST_DELAY,
+    Bury,
+    ClaimPolicy,
+    Leave,
+    Postpone,
+    Take,
+    decide_claim,
+    decide_failure,
+    decide_stale,
+)
+from retold.store.claims import ClaimState
+from retold.testing import MOMENT
+
+POLICY = ClaimPolicy(timeout=timedelta(minutes=30), max_attempts=3)
+NOW = MOMENT + timedelta(days=1)
+SECOND = timedelta(seconds=1)
+WAITING = ClaimState(
+    session_id="s1",
+    agent_id="helper",
+    user_id="ana",
+    project_id=None,
+    external_id="monday",
+    conversation_id="s1",
+    ended_at=MOMENT,
+    requested_at=MOMENT,
+    stage="extract",
+    mode="run",
+    started_at=None,
+    token=None,
+    attempts=0,
+    next_at=None,
+    failed_at=None,
+    error=None,
+    extracted_at=None,
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param({}, Take(1, reclaimed=False), id="waiting"),
+        pytest.param({"requested_at": None}, Leave("not_requested"), id="nobody asked"),
+        pytest.param({"ended_at": None}, Leave("not_ended"), id="still open"),
+        pytest.param({"extracted_at": NOW}, Leave("extracted"), id="done"),
+        pytest.param(
+            {"extracted_at": MOMENT, "mode": "rerun"}, Take(1, reclaimed=False), id="once more"
+        ),
+        pytest.param({"failed_at": MOMENT}, Leave("set_aside"), id="set aside"),
+        pytest.param({"next_at": NOW + SECOND}, Leave("not_before"), id="too early"),
+        pytest.param({"next_at": NOW}, Take(1, reclaimed=False), id="just in time"),
+        pytest.param(
+            {"token": "t", "started_at": NOW - POLICY.timeout},
+            Leave("claimed_by_another"),
+            id="claim at its limit",
+        ),
+        pytest.param(
+            {"token": "t", "started_at": NOW - POLICY.timeout - SECOND, "attempts": 1},
+            Take(2, reclaimed=True),
+            id="claim beyond its limit",
+        ),
+        pytest.param({"attempts": 3}, Bury(ATTEMPTS_EXHAUSTED), id="no attempt left"),
+        pytest.param(
+            {"attempts": 3, "error": "invalid_completion"},
+            Bury("invalid_completion"),
+            id="no attempt left after a failure",
+        ),
+    ],
+)
+def test_claim_is_decided_by_the_state_of_the_segment(facts, expected):
+    assert decide_claim(replace(WAITING, **facts), NOW, POLICY) == expected
+
+
+@pytest.mark.parametrize("kind", ["content", "bug"])
+def test_failure_of_the_session_itself_counts_and_the_last_one_sets_it_aside(kind):
+    second = decide_failure(2, kind, "code", now=NOW, policy=POLICY)
+
+    assert second == Postpone(2, NOW + timedelta(seconds=60))
+    assert decide_failure(3, kind, "code", now=NOW, policy=POLICY) == Bury("code")
+
+
+@pytest.mark.parametrize("kind", ["outage", "config", "local"])
+def test_failure_of_the_world_around_uses_up_no_attempt(kind):
+    decision = decide_failure(3, kind, "code", now=NOW, policy=POLICY)
+
+    assert isinstance(decision, Postpone)
+    assert decision.attempts == 2
+    assert decision.next_at > NOW
+
+
+def test_wait_between_attempts_is_bounded_however_many_there_were():
+    patient = ClaimPolicy(POLICY.timeout, max_attempts=10_000)
+
+    assert decide_failure(5000, "bug", "x", now=NOW, policy=patient).next_at == NOW + LONGEST_DELAY
+
+
+def test_lost_worker_leaves_its_attempt_counted():
+    lost = replace(WAITING, token="t", started_at=MOMENT, attempts=2)
+
+    assert decide_stale(lost, POLICY) == Postpone(2, None)
+    assert decide_stale(replace(lost, attempts=3), POLICY) == Bury(ATTEMPTS_EXHAUSTED)
