@@ -8,10 +8,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from retold.ingest.lexical_judge.unspaced_frames import (
+    PRINCIPAL,
+    exchanges,
+    is_framed,
+    overreach,
+    plain_frames,
+    without_article,
+    without_wish,
+)
 from retold.text import clusters, is_unspaced
-
-PRINCIPAL: Final = "\ue000"
-"""Private-use character that stands for the principal in folded text."""
 
 _FIRST_PERSON: Final = re.compile(
     "|".join(
@@ -49,7 +55,7 @@ _PAST: Final = re.compile(
     "|でした|ていた|เคย|เมื่อก่อน|แต่ก่อน|สมัยก่อน|예전|옛날|과거|전에"
 )
 _HYPOTHETICAL: Final = re.compile(
-    "如果|要是|假如|假设|假設|可能|也许|也許|或许|或許|大概|打算|希望|考虑|考慮|想要|我想"
+    "如果|要是|假如|假设|假設|可能|也许|也許|或许|或許|大概|打算|希望|考虑|考慮|想(?![法起念必象像到出过過])|计划|計劃|准备|準備|愿意|願意"
     "|もし|かもしれ|たぶん|多分|おそらく|つもり|たい|なら|ถ้า|หาก|อาจ|บางที|คงจะ|อยาก|만약|아마|싶"
 )
 _QUESTION: Final = re.compile(
@@ -113,7 +119,8 @@ _HAN_DIGITS: Final = {char: n for n, char in enumerate("零一二三四五六七
 }
 _HAN_SCALES: Final = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
 _HAN_NUMBER: Final = re.compile(
-    "[零〇一二三四五六七八九十百千万萬两兩]+(?=[个個岁歲年月日号號天周週点點分人只隻件本次])"
+    "[零〇一二三四五六七八九十百千万萬两兩]+(?=[个個岁歲年月日号號天周週点點分人只隻件本次名位家条條"
+    "辆輛张張间間份种種台部座支匹头頭公里米斤杯块塊元岁小时時辆頭冊匹])"
 )
 _RELATING: Final = frozenset("在到是为為于於的有去会會将將改了")
 _PARTICLES: Final = tuple("に が を で は の と も へ 에 를 을 가 이 는 은".split())
@@ -121,11 +128,12 @@ _PARTICLES: Final = tuple("に が を で は の と も へ 에 를 을 가 �
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One clause: its units in order, why it cannot support a claim ("" when it can)."""
+    """One clause: its units in order, whether it asks, its sentence up to its end."""
 
     units: tuple[str, ...]
     text: str = field(repr=False)
     question: bool
+    heard: str = field(default="", repr=False)
 
 
 def _han_value(text: str) -> str:
@@ -149,7 +157,7 @@ def fold_principal(text: str, names: Sequence[str]) -> str:
     text = _CHINESE_NAMING.sub("叫", text)
     text = _KOREAN_FIRST_PERSON.sub(PRINCIPAL, _FIRST_PERSON.sub(PRINCIPAL, text))
     text = _HAN_NUMBER.sub(lambda match: _han_value(match.group()), text)
-    return re.sub(f"{PRINCIPAL}的?(?:{PRINCIPAL})+", PRINCIPAL, text)
+    return plain_frames(re.sub(f"{PRINCIPAL}的?(?:{PRINCIPAL})+", PRINCIPAL, text))
 
 
 def _plain_japanese(text: str) -> str:
@@ -185,6 +193,11 @@ def units(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _units(text: str) -> tuple[str, ...]:
+    """Return the units that are compared: without the Chinese particle of attribution."""
+    return tuple(unit for unit in units(text) if unit != "的")
+
+
 def _bigrams(sequence: Sequence[str]) -> frozenset[tuple[str, ...]]:
     if len(sequence) == 1:
         return frozenset({(sequence[0],)})
@@ -195,10 +208,12 @@ def _parts(text: str) -> list[Part]:
     out: list[Part] = []
     for sentence in _SENTENCE.split(text):
         question = bool(_QUESTION.search(sentence))
+        framed = ""
         for clause in _CUT.split(sentence):
-            found = units(_FINAL.sub("", _plain_japanese(clause)))
+            found = _units(_FINAL.sub("", _plain_japanese(clause)))
+            framed += clause
             if found:
-                out.append(Part(found, clause, question))
+                out.append(Part(found, clause, question, framed))
     return out
 
 
@@ -315,6 +330,8 @@ def _fault(part: Part, claim: Part) -> str:
     """Return the rule by which a clause cannot support the claim, "" when none applies."""
     if part.question:
         return "question"
+    if is_framed(part.heard, claim.text):
+        return "quoted"
     if _kin_subjects(part) - _kin(claim.text) or _other_topic(part.units, claim.units):
         return "other-subject"
     if _PAST.search(part.text) and not _PAST.search(claim.text):
@@ -323,7 +340,7 @@ def _fault(part: Part, claim: Part) -> str:
         return "hypothetical"
     if _signs_differ(part.text, claim.text):
         return "polarity"
-    if _prefers_worse(part.text, claim.text):
+    if _prefers_worse(part.text, claim.text) or exchanges(part.text, claim.text):
         return "order"
     if _swapped(part.units, claim.units):
         return "slot"
@@ -335,9 +352,13 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
 
     Both texts are folded (NFKC).  0.0 comes with the name of the rule that refused the support.
     """
-    folded = fold_principal(claim, names)
-    asked = Part(units(_plain_japanese(folded)), folded, question=False)
-    parts = _parts(fold_principal(quote, names))
+    said, folded = without_article(fold_principal(quote, names), fold_principal(claim, names))
+    beyond = overreach(said, folded)
+    if beyond:
+        return 0.0, beyond
+    folded = without_wish(said, folded)
+    asked = Part(_units(_plain_japanese(folded)), folded, question=False)
+    parts = _parts(said)
     heard = [unit for part in parts for unit in part.units]
     if not asked.units or not parts:
         return 0.0, "empty"
@@ -350,18 +371,45 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
     wanted = _bigrams(asked.units)
     if PRINCIPAL not in heard:  # these languages drop a subject that is understood
         wanted = frozenset(pair for pair in wanted if PRINCIPAL not in pair) or wanted
+    usable, clear, fault = _cover(parts, asked, wanted)
+    if fault:
+        return 0.0, fault
+    share = len(usable) / len(wanted)
+    if share < _HALF and any(_holds_in_order(part.units, asked.units) for part in clear):
+        share = _HALF
+    return share, "coverage"
+
+
+_Pairs = frozenset[tuple[str, ...]]
+
+
+def _cover(
+    parts: Sequence[Part], asked: Part, wanted: _Pairs
+) -> tuple[set[tuple[str, ...]], list[Part], str]:
+    """Return the wanted pairs in usable clauses, these clauses, the fault of the best clause."""
     best, fault = 0, ""
     usable: set[tuple[str, ...]] = set()
+    clear: list[Part] = []
     for part in parts:
         covered = _bigrams(part.units) & wanted
         reason = _fault(part, asked)
         if not reason:
             usable |= covered
+            clear.append(part)
         if len(covered) > best or (len(covered) == best and not reason):
             best, fault = len(covered), reason
-    if fault:
-        return 0.0, fault
-    return len(usable) / len(wanted), "coverage"
+    return usable, clear, fault
+
+
+_HALF: Final = 0.5
+_MIN_ORDERED: Final = 3
+
+
+def _holds_in_order(mine: Sequence[str], claim: Sequence[str]) -> bool:
+    """Tell whether a clause has all units of the claim in their order, with others between."""
+    wanted = [unit for unit in claim if unit not in _RELATING and unit != PRINCIPAL]
+    rest = iter(mine)
+    return len(wanted) >= _MIN_ORDERED and all(unit in rest for unit in wanted)
 
 
 def stems_of_unspaced(text: str, names: Sequence[str]) -> frozenset[str]:
