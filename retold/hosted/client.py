@@ -76,15 +76,17 @@ class HostedCompletions:
     def complete(self, request: CompletionRequest, *, budget: Budget | None = None) -> Completion:
         """Return the model's answer; see the port for what is raised.
 
-        A failed attempt is repeated up to ``hosted.max_retries`` times while the time lasts, and
-        a form that the endpoint refuses is replaced by a simpler one, which is remembered.
+        A failed attempt is repeated up to ``hosted.max_retries`` times while the time lasts. A
+        form that the endpoint refuses is replaced by a simpler one, which is remembered once it
+        was answered.
         """
         ends_at = self._ticks() + request.timeout_ms / 1000
         self._require_enabled()
         self._require_scopes(request.scopes)
         target = target_of(request.model, self._hosted, self._environ)
         budgets = tuple(one for one in (budget, self._budget) if one is not None)
-        call = _Call(request, target, budgets, ends_at)
+        dialect = self._dialects.get(_door(target)) or first_dialect(target)
+        call = _Call(request, target, budgets, ends_at, dialect)
         outcome = self._outcome(call)
         if isinstance(outcome, HostedError):
             raise outcome
@@ -121,9 +123,9 @@ class HostedCompletions:
                 error.details["usage"] = call.usage
                 return error.with_traceback(None)
             if isinstance(result, Completion):
+                self._dialects[_door(call.target)] = call.dialect
                 return result
-            simpler = self._simpler(call, result)
-            if simpler:
+            if _takes_other_form(call, result):
                 continue
             wait = self._wait(result, attempt, call.ends_at - self._ticks())
             if wait is None:
@@ -134,7 +136,6 @@ class HostedCompletions:
 
     def _attempt(self, call: _Call) -> Completion | Failure:
         request, target = call.request, call.target
-        dialect = self._dialect(target)
         wire = messages_wire if target.package == "anthropic" else chat_wire
         estimate = estimated_input(request)
         reserved = estimate + request.max_output_tokens
@@ -144,7 +145,7 @@ class HostedCompletions:
         reserve_all(call.budgets, target.provider, reserved)
         used = TokenUsage(estimate, 0, 1)
         try:
-            arguments = wire.arguments_of(request, target.model, dialect)
+            arguments = wire.arguments_of(request, target.model, call.dialect)
             body = self._sent(target, arguments, remaining)
             answer = body if isinstance(body, Failure) else self._reply(body, wire.reply_of(body))
             used = _used(answer, estimate)
@@ -173,21 +174,6 @@ class HostedCompletions:
         status = code if isinstance(code, int) and code >= _FIRST_ERROR else _UPSTREAM
         return failure_of_status(status, str(error).lower(), {}, self._clock())
 
-    def _dialect(self, target: Target) -> Dialect:
-        known = self._dialects.get(_door(target))
-        return known or first_dialect(target)
-
-    def _simpler(self, call: _Call, failure: Failure) -> bool:
-        """Choose another form for this model after a refusal of the form; False for none."""
-        if failure.status not in _REFUSED_FORM or failure.trouble != "bug":
-            return False
-        other = adapted(self._dialect(call.target), failure.said, call.target)
-        if other is None:
-            return False
-        self._dialects[_door(call.target)] = other
-        log.info("hosted call takes another form", extra=_facts(call, failure))
-        return True
-
     def _wait(self, failure: Failure, attempt: int, remaining: float) -> float | None:
         """Return how long to wait before the next attempt; None for no other attempt."""
         hosted = self._hosted
@@ -211,13 +197,26 @@ _REFUSED_FORM: Final = frozenset({400, 422})
 
 @dataclass(slots=True)
 class _Call:
-    """One call as it goes on; ``usage`` grows with every request that went out."""
+    """One call as it goes on: the form it takes, and what its requests used together."""
 
     request: CompletionRequest
     target: Target
     budgets: tuple[Budget, ...]
     ends_at: float
+    dialect: Dialect
     usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+def _takes_other_form(call: _Call, failure: Failure) -> bool:
+    """Choose another form after a refusal of the form; False when it is none or none is left."""
+    if failure.status not in _REFUSED_FORM or failure.trouble != "bug":
+        return False
+    other = adapted(call.dialect, failure.said, call.target)
+    if other is None:
+        return False
+    call.dialect = other
+    log.info("hosted call takes another form", extra=_facts(call, failure))
+    return True
 
 
 def _completion(call: _Call, reply: Reply) -> Completion | Failure:

@@ -256,15 +256,19 @@ def test_forced_tool_answers_with_an_object(hosted_for):
         assert hosted_for(loopback).complete(ask()).value == ANSWER
 
 
-def test_endpoint_that_refuses_every_form_is_a_bug_and_the_steps_end(hosted_for):
-    with (
-        LoopbackModel(lambda _: Fault(400, says="no")) as loopback,
-        pytest.raises(ProviderError) as refusal,
-    ):
-        hosted_for(loopback).complete(ask("custom/x"))
+def test_endpoint_that_refuses_every_form_is_a_bug_and_the_next_call_begins_anew(hosted_for):
+    with LoopbackModel(lambda _: Fault(400, says="no")) as loopback:
+        client = hosted_for(loopback)
+        refusals = []
+        for _ in range(2):
+            with pytest.raises(ProviderError) as refusal:
+                client.complete(ask("custom/x"))
+            refusals.append(refusal.value)
 
-    assert refusal.value.kind == "bug"
-    assert refusal.value.details["usage"] == TokenUsage(0, 0, 3)
+    kinds = [body.get("response_format", {}).get("type") for body in loopback.bodies]
+    assert kinds == ["json_schema", "json_object", None] * 2
+    assert [one.kind for one in refusals] == ["bug", "bug"]
+    assert refusals[0].details["usage"] == TokenUsage(0, 0, 3)
 
 
 # --- outages --------------------------------------------------------------------------
