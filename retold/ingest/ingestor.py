@@ -227,7 +227,8 @@ class Ingestor:
             situation, request, may_add_turn=may_add_turn, judge=self._judge, cfg=self._cfg
         )
         many = self._cfg.ingestion.is_multi_valued(key.attribute)
-        at = event_time(request, backing, situation.now, self._cfg)
+        is_trusted = may_add_turn or situation.setting.is_host
+        at = event_time(request, backing, situation.now, self._cfg, is_trusted=is_trusted)
         passing = is_temporary(request.content, request.type, at)
         return Plan(
             request=request,

@@ -286,11 +286,13 @@ def key_of(request: WriteRequest, setting: Setting) -> Key:
 
 
 def event_time(
-    request: WriteRequest, backing: Backing, now: datetime, cfg: RetoldConfig
+    request: WriteRequest, backing: Backing, now: datetime, cfg: RetoldConfig, *, is_trusted: bool
 ) -> datetime:
     """Return when the claim happened: as given, else the time of its evidence turn, else now.
 
-    Raises InvalidInput for a fact or procedure dated further ahead than the settings allow.
+    Raises InvalidInput for a fact or procedure dated further ahead than the settings allow, or,
+    unless ``is_trusted``, later than the words that state it: an old quote with a new date would
+    replace what was said since.
     """
     turn = backing.check.turn
     moment = request.event_at or (turn.at if turn is not None else now)
@@ -299,6 +301,14 @@ def event_time(
         raise InvalidInput(
             f"event_at {moment.isoformat()} lies in the future; facts are dated when they were "
             "said, and future bounds go into valid_from or review_at",
+            field="event_at",
+        )
+    said_at = None if turn is None or backing.source_kind == "agent_inference" else turn.at
+    is_dated_anew = said_at is not None and moment > said_at + ahead
+    if request.type != "episodic" and is_dated_anew and not is_trusted:
+        raise InvalidInput(
+            f"event_at {moment.isoformat()} is later than the words that state the fact; "
+            "leave it out",
             field="event_at",
         )
     return moment

@@ -22,8 +22,8 @@ NO_TOOL: Final = "memory_tool"
 """Stands for a tool that is not there."""
 _OWN_WORDS: Final = {
     "about": "the content opens with somebody else's name; say whom it is about",
-    "event_at": "a fact or procedure cannot be dated ahead: leave event_at out, or store what is "
-    "planned as an episodic memory",
+    "event_at": "a fact or procedure cannot be dated ahead, nor later than the words that state "
+    "it: leave event_at out, or store what is planned as an episodic memory",
 }
 """In place of messages that name arguments which the tools do not have, by field."""
 ABOUT_EXAMPLE: Final = {"entities": [{"kind": "person", "name": "Priya", "role": "about"}]}

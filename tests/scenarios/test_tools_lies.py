@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from retold.ingest.lexical_judge import LexicalJudge
@@ -11,9 +13,14 @@ CLAIM = "The user is allergic to peanuts"
 
 
 @pytest.fixture
-def session(make_world):
-    """A conversation with an unconfirmed guess, judged by the rules that ship offline."""
-    return make_world(RULES, judge=LexicalJudge()).session()
+def world(make_world):
+    """Return a world whose judge is the one that ships offline."""
+    return make_world(RULES, judge=LexicalJudge())
+
+
+@pytest.fixture
+def session(world):
+    return world.session()
 
 
 def guess(tools) -> str:
@@ -120,3 +127,49 @@ def test_quote_that_says_what_its_clause_says_backs_the_claim(session, said, quo
     )
 
     assert answer.data["source_kind"] == "user_statement"
+
+
+def home(session, city: str, evidence: str, **more):
+    return session.tools().call(
+        "memory_write",
+        {
+            "type": "semantic",
+            "content": f"The user lives in {city}",
+            "attribute": "home_city",
+            "evidence": evidence,
+            **more,
+        },
+    )
+
+
+def test_old_words_with_a_new_date_do_not_replace_what_was_said_since(world, session):
+    """Take the date a model gives and an old quote beats every later one."""
+    session.turn("user", "I live in Porto now.")
+    world.clock.advance(days=300)
+    session.turn("user", "I live in Lisbon now.")
+    home(session, "Lisbon", "I live in Lisbon now.")
+    world.clock.advance(days=2)
+
+    lie = home(session, "Porto", "I live in Porto now.", event_at=world.clock().isoformat())
+    honest = home(session, "Porto", "I live in Porto now.")
+
+    assert lie.code == "invalid_input"
+    assert "leave event_at out" in lie.text
+    assert honest.data["status"] == "superseded"
+    assert [one.content for one in session.list()] == ["The user lives in Lisbon"]
+
+
+def test_event_may_be_dated_later_than_the_words_that_announce_it(world, session):
+    session.turn("user", "I fly to Oslo next week.")
+
+    answer = session.tools().call(
+        "memory_write",
+        {
+            "type": "episodic",
+            "content": "The user flies to Oslo",
+            "evidence": "I fly to Oslo next week.",
+            "event_at": (world.clock() + timedelta(days=7)).isoformat(),
+        },
+    )
+
+    assert not answer.is_error, answer.text
