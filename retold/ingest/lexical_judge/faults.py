@@ -72,6 +72,8 @@ def _only_names(part: Part, claim: Text, asked: Part) -> bool:
     """Tell whether the clause says what the principal is called and the claim something else."""
     if "name" not in part.stems or "name" in claim.stems or asked.subject.kind != "principal":
         return False
+    if claim.grammar is not ENGLISH:
+        return False
     words = {token.word for token in part.tokens}
     return part.subject.kind != "relation" and bool(words & {"me", "i", "my", "user"})
 
@@ -155,14 +157,19 @@ def _tense_moved(part: Part, claim: Text) -> bool:
     return False
 
 
+_ROOTED: Final = ("tete", "teten", "tetest")
+"""German "arbeite" is no past beside "arbeitet": the past of such a root repeats its t."""
+
+
 def _foreign_past(part: Part, claim: Text) -> bool:
     """Tell whether the clause has a verb of the claim with a past ending that the claim lacks."""
     endings = claim.grammar.past_endings
     present = {token.stem for token in claim.tokens if not token.word.endswith(endings)}
+    rooted = {token.stem for token in claim.tokens if token.word.endswith("tet")}
     return bool(endings) and any(
         token.word.endswith(endings)
         and token.stem in present
-        and token.word != f"{token.stem}e"  # German "arbeite" is no past
+        and not (token.stem in rooted and not token.word.endswith(_ROOTED))
         for token in part.tokens
     )
 

@@ -398,6 +398,8 @@ def guess(words: Sequence[str], hint: Grammar) -> tuple[Grammar, int]:
     """
     lowered = [word.lower() for word in words]
     best, most = hint, -1
+    if words and hint is not ENGLISH:  # a sentence of the language at hand starts with a capital
+        words = [lowered[0], *words[1:]] if lowered[0] in hint.closed_class else words
     for grammar in GRAMMARS:
         found = _hits(words, lowered, grammar)
         if found > most or (found == most and grammar is hint and best is not hint):

@@ -12,10 +12,11 @@ from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.actor import actor_of, named_midway
 from retold.ingest.lexical_judge.clauses import split_sentences
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS, count_negators, is_ending
+from retold.ingest.lexical_judge.foreign import is_past_state, is_unreal, stem_foreign
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
 from retold.ingest.lexical_judge.modality import is_hypothetical, is_past
 from retold.ingest.lexical_judge.naming import with_foreign_naming, with_naming
-from retold.ingest.lexical_judge.normalise import Token, snowball
+from retold.ingest.lexical_judge.normalise import Token
 from retold.ingest.lexical_judge.quantities import Quantities, read_quantities
 from retold.ingest.lexical_judge.reported import frames_of
 from retold.ingest.lexical_judge.rewrite import read_tokens
@@ -101,7 +102,8 @@ def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
             word = grammar.calendar[word]
             out.append(Token(word.title(), word, word))
         else:
-            stem = snowball(word, grammar.language) if word[0].isalpha() else word
+            known = word[0].isalpha()
+            stem = stem_foreign(word, surface, grammar.language) if known else word
             out.append(Token(surface, word, stem))
     return tuple(out)
 
@@ -188,13 +190,15 @@ def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
 def _is_past(clause: Sequence[Token], grammar: Grammar) -> bool:
     if grammar is ENGLISH:
         return is_past(clause)
-    return any(token.word in grammar.past for token in clause)
+    former = any(token.word in grammar.past for token in clause)
+    return former or is_past_state(clause, grammar.language)
 
 
 def _is_hypothetical(clause: Sequence[Token], grammar: Grammar) -> bool:
     if grammar is ENGLISH:
         return is_hypothetical(clause)
-    return any(token.word in grammar.hypothetical for token in clause)
+    possible = any(token.word in grammar.hypothetical for token in clause)
+    return possible or is_unreal(clause, grammar.language)
 
 
 def _denies_all(part: Part) -> bool:

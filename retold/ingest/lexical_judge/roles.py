@@ -8,6 +8,7 @@ from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import is_content
+from retold.ingest.lexical_judge.foreign import EXCHANGING
 from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import Token
@@ -26,40 +27,49 @@ _SYMMETRIC: Final = frozenset(
 """Relations that hold both ways."""
 _NEAR: Final = 3
 _LEADS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
+_FOREIGN_LEADS: Final = frozenset(
+    "der die das den dem des ein eine einen einem einer le la les l un une el los las una il lo "
+    "gli i o a os as um uma de het een".split()
+)
 
 
 def swaps_roles(said: Text, claim: Text) -> bool:
     """Tell whether the quote says the claim with two of its parts exchanged."""
-    if said.grammar is not ENGLISH or claim.grammar is not ENGLISH:
+    if said.grammar is not claim.grammar:
+        return False
+    links = said.words & EXCHANGING.get(said.grammar.language, _EXCHANGING)
+    if any(_exchanges(said, claim, word) for word in links):
+        return True
+    if said.grammar is not ENGLISH:
         return False
     return (
         _compares_otherwise(said.tokens, claim.tokens)
         or _relates_otherwise(said.tokens, claim.tokens)
-        or any(_exchanges(said.tokens, claim.tokens, word) for word in said.words & _EXCHANGING)
         or any(_acts_otherwise(part.tokens, claim.tokens) for part in said.parts)
     )
 
 
-def _exchanges(said: Sequence[Token], claim: Sequence[Token], preposition: str) -> bool:
+def _exchanges(said: Text, claim: Text, preposition: str) -> bool:
     """Tell whether what follows the preposition in each text stands elsewhere in the other."""
     heard, wanted = _after(said, preposition), _after(claim, preposition)
     if not heard or not wanted or heard & wanted:
         return False
-    rest_said = {token.stem for token in said} - heard
-    rest_claim = {token.stem for token in claim} - wanted
+    rest_said = {token.stem for token in said.tokens} - heard
+    rest_claim = {token.stem for token in claim.tokens} - wanted
     return bool(wanted & rest_said) and bool(heard & rest_claim)
 
 
-def _after(tokens: Sequence[Token], preposition: str) -> frozenset[str]:
+def _after(text: Text, preposition: str) -> frozenset[str]:
     """Return the content stems of the phrases that the preposition opens."""
     found: set[str] = set()
-    for position, token in enumerate(tokens):
+    for position, token in enumerate(text.tokens):
         if token.word != preposition:
             continue
-        for number, following in enumerate(tokens[position + 1 : position + 1 + _NEAR]):
-            if not number and following.word in _LEADS:
+        for number, following in enumerate(text.tokens[position + 1 : position + 1 + _NEAR]):
+            if not number and following.word in _LEADS | _FOREIGN_LEADS:
                 continue
-            if not is_content(following) or (preposition == "to" and _acts(following)):
+            content = stem_of(following, text.grammar) not in {"", LIKED}
+            if not content or (preposition == "to" and _acts(following)):
                 break
             found.add(following.stem)
     return frozenset(found)

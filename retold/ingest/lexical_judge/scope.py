@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon, opinions
+from retold.ingest.lexical_judge.foreign import TOLERANCE
 from retold.ingest.lexical_judge.languages import ENGLISH
 from retold.ingest.lexical_judge.normalise import Token
 from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, stem_of
@@ -65,7 +66,8 @@ def overreach_of(said: Text, claim: Text, parts: Sequence[Part]) -> str:
     if _adds_part(said, claim):
         return "part"
     if claim.grammar is not ENGLISH or said.grammar is not ENGLISH:
-        return ""
+        liked = LIKED in claim.stems and LIKED not in said.stems
+        return "strength" if liked and said.words & TOLERANCE else ""
     shared = [part for part in parts if part.stems & claim.stems - {LIKED}]
     if _generalises(said, claim, shared) or _is_episode(said, claim):
         return "scope"
