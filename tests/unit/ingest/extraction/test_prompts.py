@@ -1,6 +1,7 @@
 import hashlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from retold.ingest.extraction.schemas import (
     RevisionReply,
     schema_of,
 )
-from retold.models import REVIEW_OUTCOMES
+from retold.models import REJECTION_REASONS, REVIEW_OUTCOMES
 from retold.retrieve import hosted_rewrite
 
 TEXTS = {
@@ -74,3 +75,10 @@ def test_prompts_are_read_by_a_fresh_process():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == [str(len(text)) for text in TEXTS.values()]
+
+
+def test_the_page_tells_of_every_reason_and_every_decision():
+    page = (Path(__file__).parents[4] / "docs/extraction.md").read_text(encoding="utf-8")
+
+    told = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert sorted(told) == sorted([*REJECTION_REASONS, *REVIEW_OUTCOMES])
