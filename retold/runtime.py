@@ -22,7 +22,7 @@ from retold.protocols import (
     RecordActivator,
     Reranker,
 )
-from retold.queue import NoQueue
+from retold.queue import HueyQueue, Job, NoQueue, ThreadQueue, queue_path
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from retold.ingest.ingestor import Ingestor
     from retold.ingest.revision import Revision
     from retold.ingest.session import SessionHooks
+    from retold.operations.steps import ExtractionSteps
 
 OnMismatch = Literal["raise", "lexical"]
 
@@ -55,16 +56,24 @@ class MemoryRuntime:
     retriever: Retriever
     hooks: SessionHooks
     host: MemoryHost
+    steps: ExtractionSteps
     activator: RecordActivator
     content_policy: ContentPolicy | None
     clock: Clock
     id_source: IdSource
     own_reranker: BgeReranker | None = None
+    own_queue: ThreadQueue | None = None
     shown: ShownIds = field(default_factory=ShownIds)
 
     def close(self) -> None:
-        """Write what waits, end the reranker made here and close the store."""
+        """Write what waits, end the reranker made here and close the store.
+
+        A session that is worked on in this process gets the time of one call of its model; what
+        is not done then stays due in the store.
+        """
         if not self.store.is_closed:
+            if self.own_queue is not None:
+                self.own_queue.close(self.config.ingestion.extraction_timeout_ms / 1000)
             self.retriever.close()
             if self.own_reranker is not None:
                 self.own_reranker.close()
@@ -199,8 +208,11 @@ def _assemble(
     from retold.ingest.revision import Revision
     from retold.ingest.segments import Silence
     from retold.ingest.session import SessionHooks
+    from retold.operations.steps import ExtractionSteps
 
-    doorbell = Doorbell(given.queue or NoQueue(), config.queue.enqueue_timeout_ms)
+    steps = ExtractionSteps(store, config)
+    queue = given.queue or _queue(config, store, steps.run)
+    doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
     silence = Silence(config.ingestion, doorbell)
     ingestor = Ingestor(
         store,
@@ -225,11 +237,27 @@ def _assemble(
             store, silence=silence, doorbell=doorbell, content_policy=given.content_policy
         ),
         host=MemoryHost(store, ingestor, revision),
+        steps=steps,
         activator=given.activator or NoActivator(),
         content_policy=given.content_policy,
         clock=given.clock,
         id_source=given.id_source,
         own_reranker=own_reranker,
+        own_queue=queue if isinstance(queue, ThreadQueue) and given.queue is None else None,
+    )
+
+
+def _queue(config: RetoldConfig, store: Store, job: Job) -> JobQueue:
+    """Return the configured doorbell; a store that is only read rings none."""
+    cfg = config.queue
+    if store.read_only or cfg.backend == "none":
+        return NoQueue()
+    if cfg.backend == "thread":
+        return ThreadQueue(job, max_pending=cfg.max_pending)
+    return HueyQueue(
+        queue_path(store.path, cfg.directory, "extraction"),
+        timeout_ms=cfg.enqueue_timeout_ms,
+        max_pending=cfg.max_pending,
     )
 
 
@@ -298,8 +326,4 @@ def _refuse_what_waits(config: RetoldConfig, given: Overrides) -> None:
         raise NotYetAvailable(
             "retrieval.rewrite.enabled needs the hosted rewriter of a later release; "
             "switch it off or pass a QueryRewriter"
-        )
-    if config.queue.backend == "huey" and given.queue is None:
-        raise NotYetAvailable(
-            "queue.backend: huey needs the workers of a later release; use thread or none"
         )

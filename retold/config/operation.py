@@ -204,19 +204,12 @@ class QueueConfig(Block):
 
     backend: Literal["thread", "huey", "none"] = key(
         "thread",
-        "Run jobs on a thread of this process, through huey workers, or not at all. "
-        "This release has no jobs yet and refuses huey.",
+        "Run jobs on a thread of this process, through huey workers, or not at all.",
     )
-    directory: Text | None = key(
-        None, "Folder of the queue files; null is beside the store.", waits=True
-    )
+    directory: Text | None = key(None, "Folder of the queue files; null is beside the store.")
     enqueue_timeout_ms: int = key(500, "Longest delay an announcement may cause.", "ms", ge=1)
-    max_pending: int = key(
-        1000, "The sweep announces nothing above this.", "jobs", ge=1
-    )
-    max_attempts: int = key(
-        5, "Attempts of one stage before a session is set aside.", "", ge=1
-    )
+    max_pending: int = key(1000, "The sweep announces nothing above this.", "jobs", ge=1)
+    max_attempts: int = key(5, "Attempts of one stage before a session is set aside.", "", ge=1)
     sweep_seconds: int = key(
         60, "Pause between two sweeps over the to-do list.", "seconds", ge=1, waits=True
     )

@@ -3,6 +3,8 @@
 Those that need torch run their contract beside their own tests.
 """
 
+import sqlite3
+
 import pytest
 
 from retold import Overrides
@@ -16,7 +18,7 @@ from retold.ingest.lexical_judge import LexicalJudge
 from retold.models import ReviewDecision, Scope
 from retold.policy.activation import NoActivator
 from retold.protocols import Embedder
-from retold.queue import NoQueue
+from retold.queue import HueyQueue, NoQueue, ThreadQueue, make_storage
 from retold.retrieve.hosted_rewrite import HostedLLMQueryRewriter
 from retold.retrieve.rerank import NoReranker
 from retold.retrieve.rewrite import NoRewriter
@@ -162,6 +164,47 @@ class TestNoQueue(contracts.JobQueueContract):
     @pytest.fixture
     def queue(self):
         return NoQueue()
+
+
+class TestThreadQueue(contracts.JobQueueContract):
+    @pytest.fixture
+    def queue(self):
+        queue = ThreadQueue(lambda session_id: None, max_pending=4)
+        yield queue
+        assert queue.close(self.patience_seconds)
+
+    @pytest.fixture
+    def unreachable_queue(self):
+        def fail(session_id):
+            raise OSError(28, "no space left")
+
+        queue = ThreadQueue(fail, max_pending=4)
+        yield queue
+        assert queue.close(self.patience_seconds)
+
+
+class TestHueyQueue(contracts.JobQueueContract):
+    @pytest.fixture
+    def file(self, tmp_path):
+        """Make a queue file as a consumer does."""
+        storage = make_storage("extraction", tmp_path / "queue", timeout_seconds=1)
+        storage.initialize_schema()
+        storage.close()
+        return tmp_path / "queue"
+
+    @pytest.fixture
+    def queue(self, file):
+        return HueyQueue(file, timeout_ms=5000, max_pending=100)
+
+    @pytest.fixture(params=["locked", "damaged"])
+    def unreachable_queue(self, file, request):
+        if request.param == "damaged":
+            file.write_bytes(b"no database at all" * 1000)
+        holder = sqlite3.connect(file, isolation_level=None)
+        if request.param == "locked":
+            holder.execute("begin exclusive")
+        yield HueyQueue(file, timeout_ms=50, max_pending=100)
+        holder.close()
 
 
 class TestFakeQueue(contracts.JobQueueContract):

@@ -1,0 +1,89 @@
+"""Queues that need no file: one that rings nothing, and one that works in this process."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+Job = Callable[[str], object]
+"""Work on one session; what it raises is logged by its class, and the session stays due."""
+
+
+class NoQueue:
+    """Ring nothing. A requested session stays due in the store until workers look for it."""
+
+    def request_extraction(self, session_id: str) -> None:
+        """Do nothing; ``sessions.extraction_requested_at`` already records the wish."""
+
+
+class ThreadQueue:
+    """Work on announced sessions in this process, one after the other, on a thread of its own.
+
+    The thread lives only while there is something to do. A session that is announced again while
+    it waits is worked on once.
+    """
+
+    def __init__(self, job: Job, *, max_pending: int) -> None:
+        """Take the work; beyond ``max_pending`` waiting sessions an announcement is dropped."""
+        self._job = job
+        self._max_pending = max_pending
+        self._lock = threading.Lock()
+        self._waiting: deque[str] = deque()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def request_extraction(self, session_id: str) -> None:
+        """Let the thread work on a session. Never raises and never waits for the work."""
+        with self._lock:
+            if self._closed or session_id in self._waiting:
+                return
+            if len(self._waiting) >= self._max_pending:
+                logger.warning("too many sessions wait", extra={"session_id": session_id})
+                return
+            self._waiting.append(session_id)
+            if self._thread is not None and self._thread.is_alive():
+                return
+            thread = threading.Thread(target=self._work, name="retold-extraction", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads, or the interpreter is going down
+                self._waiting.clear()
+                logger.warning("no thread to work on", extra={"session_id": session_id})
+                return
+            self._thread = thread
+
+    def close(self, timeout_seconds: float) -> bool:
+        """Take nothing more, forget what waits, and wait for the session that is worked on.
+
+        Returns whether it ended within the time; what was not done stays due in the store.
+        """
+        with self._lock:
+            self._closed = True
+            self._waiting.clear()
+            thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(timeout_seconds)
+        return not thread.is_alive()
+
+    def _work(self) -> None:
+        while (session_id := self._next()) is not None:
+            try:
+                self._job(session_id)
+            except Exception as error:  # whatever it was, the next session has its turn
+                logger.warning(
+                    "a session was not worked on and stays due in the store",
+                    extra={"session_id": session_id, "error": type(error).__name__},
+                )
+
+    def _next(self) -> str | None:
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            # Under the lock: an announcement that comes now starts a thread of its own.
+            self._thread = None
+            return None

@@ -1,0 +1,130 @@
+"""The queue files: where they are, whether they can be used, and how to be rid of a broken one.
+
+They are SQLite files of the standard library's own driver, which must never touch the store: a
+second SQLite in one process drops the locks of the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from retold.queue.messages import TASKS, ForeignMessage, decode_row
+
+QueueName = Literal["extraction", "maintenance"]
+QUEUES: tuple[QueueName, ...] = get_args(QueueName)
+
+_LOG_FILES = ("", "-wal", "-shm")
+_LOOK_SECONDS = 0.5
+"""How long a look into a queue waits for a lock; a consumer holds it for a millisecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """What one look into a queue file found.
+
+    ``identity`` names the file on its device, None when there is none. ``problem`` is a sentence,
+    None when the file can be used. ``pending`` counts waiting messages, ``foreign`` those among
+    them that a consumer will drop; both are None when the file cannot be read.
+    """
+
+    name: QueueName
+    path: str
+    identity: str | None
+    problem: str | None
+    pending: int | None
+    foreign: int | None
+
+
+def queue_path(store: str | os.PathLike[str], directory: str | None, name: QueueName) -> Path:
+    """Return the file of a queue: beside the store, or in a folder that several stores share."""
+    path = Path(store).absolute()
+    if directory is None:
+        return path.with_name(f"{path.name}.{name}-queue")
+    owner = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
+    return Path(directory).absolute() / f"{path.name}-{owner}.{name}-queue"
+
+
+def file_identity(path: Path) -> str | None:
+    """Return what tells this file from a later one of the same name; None without one."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def make_storage(
+    name: QueueName, path: Path, *, timeout_seconds: float, kind: type[Any] | None = None
+) -> Any:  # noqa: ANN401  # huey ships no types
+    """Return huey's storage on a queue file, which is opened on first use and never made.
+
+    ``timeout_seconds`` bounds each wait for a lock; ``kind`` None is huey's own class.
+    """
+    from huey.storage import SqliteStorage
+
+    return (kind or SqliteStorage)(
+        name,
+        filename=os.fspath(path),
+        fsync=True,
+        timeout=timeout_seconds,
+        strict_fifo=True,
+        create_tables=False,
+    )
+
+
+def inspect_queue(name: QueueName, path: Path, *, limit: int = 10_000) -> QueueState:
+    """Look into a queue file without changing it; at most ``limit`` messages are looked at."""
+    identity = file_identity(path)
+    if identity is None:
+        missing = "there is no such file; start the workers"
+        return QueueState(name, str(path), None, missing, None, None)
+    import sqlite3
+
+    storage = make_storage(name, path, timeout_seconds=_LOOK_SECONDS)
+    try:
+        with closing(storage):
+            verdict = storage.conn.execute(_quick_check()).fetchone()[0]
+            rows = storage.enqueued_items(limit)
+            with storage.db(commit=True):  # readers pass a lock that stops every announcement
+                pass
+    except sqlite3.Error as error:
+        return QueueState(name, str(path), identity, _problem(error), None, None)
+    problem = None if verdict == "ok" else "the file is damaged; run `retold queue reset`"
+    return QueueState(name, str(path), identity, problem, len(rows), sum(map(_is_foreign, rows)))
+
+
+def reset_queue(path: Path, label: str) -> Path | None:
+    """Move a queue file aside, under its name and the label; None when there is none.
+
+    Consumers that run notice it and make a new one. Nothing is lost: the sweep rings again.
+    """
+    if not path.exists():
+        return None
+    for ending in _LOG_FILES:
+        file = path.with_name(path.name + ending)
+        if file.exists():
+            file.rename(file.with_name(f"{path.name}.{label}{ending}"))
+    return path.with_name(f"{path.name}.{label}")
+
+
+def _quick_check() -> str:
+    return resources.files("retold.queue").joinpath("quick_check.sql").read_text("utf-8")
+
+
+def _problem(error: Exception) -> str:
+    if "locked" in str(error):
+        return "another process holds it locked; find that process, or run `retold queue reset`"
+    return "it cannot be used as a queue; run `retold queue reset`"
+
+
+def _is_foreign(data: bytes) -> bool:
+    try:
+        return decode_row(data)["name"] not in TASKS.values()
+    except ForeignMessage:
+        return True
