@@ -63,7 +63,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def wrapped(text: str, width: int) -> list[str]:
     """Return the text in lines of at most ``width`` columns, broken at blanks where there are any.
 
-    A word that is longer than a line is broken between characters.
+    A word that is longer than a line is broken between characters, and a path after a slash.
     """
     lines = [""]
     for word in text.split(" "):
@@ -84,14 +84,22 @@ def _breaks_inside(word: str, width: int) -> bool:
 
 
 def _chopped(text: str, width: int) -> list[str]:
-    """Break between characters; a mark stays with the letter before it."""
+    """Break between characters, a path after a slash; a mark stays with the letter before it."""
     lines = [""]
     for char in text:
         # Measured with what stands before it: a selector widens the sign that it follows.
         if display_width(lines[-1] + char) > width:
-            lines.append("")
+            lines[-1:] = _parted(lines[-1], width)
         lines[-1] += char
     return [line.strip() for line in lines]
+
+
+def _parted(line: str, width: int) -> tuple[str, str]:
+    """Return a full line and how the next one begins; a slash in the first half parts nothing."""
+    kept, slash, rest = line.rpartition("/")
+    if not kept or len(kept) < width // 2 or " " in rest:
+        return line, ""
+    return kept + slash, rest
 
 
 def labelled(label: str, text: str, *, indent: int = 11, width: int | None = None) -> list[str]:

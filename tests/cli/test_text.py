@@ -6,7 +6,7 @@ from wcwidth import wcswidth
 from retold.cli.text import clean, columns, display_width, labelled, padded, size, table, wrapped
 
 TEXTS = st.text(
-    st.sampled_from("ab é漢字カなไทยกำ한글🥜❤\ufe0f\u0301אבשلمرحبا, .")
+    st.sampled_from("ab/ é漢字カなไทยกำ한글🥜❤\ufe0f\u0301אבשلمرحبا, .")
     | st.characters(max_codepoint=0x2FFFF)
 ).map(clean)
 
@@ -17,6 +17,15 @@ def test_wrapped_loses_no_character_and_keeps_the_width(text, width):
 
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(display_width(line) <= width for line in lines)
+
+
+def test_wrapped_breaks_a_long_path_after_a_slash():
+    assert wrapped("in /opt/venv/lib/python3.11/site-packages/model/model.onnx now", 28) == [
+        "in /opt/venv/lib/python3.11/",
+        "site-packages/model/",
+        "model.onnx now",
+    ]
+    assert wrapped("a/" + "b" * 12, 10) == ["a/bbbbbbbb", "bbbb"]
 
 
 @given(TEXTS)
