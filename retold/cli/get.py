@@ -10,7 +10,7 @@ import click
 from retold.cli.document import echo_document, plain
 from retold.cli.exits import DONE, REFUSED
 from retold.cli.options import GlobalOptions, global_options
-from retold.cli.reading import Reading, opened_reading
+from retold.cli.reading import Reading, no_record, opened_reading
 from retold.cli.record_text import full_lines
 from retold.errors import NotFound
 from retold.retrieve import lookup
@@ -29,7 +29,7 @@ def get(options: GlobalOptions, *, ids: tuple[str, ...]) -> int:
     with opened_reading(options) as reading:
         found = records_document(reading, ids)
     if not found["records"]:
-        raise NotFound(_not_found(found["missing"]))
+        raise NotFound(no_record(found["missing"]))
     if options.as_json:
         echo_document(found)
     else:
@@ -37,7 +37,7 @@ def get(options: GlobalOptions, *, ids: tuple[str, ...]) -> int:
         click.echo("\n\n".join(blocks))
     if not found["missing"]:
         return DONE
-    click.echo(f"retold: {_not_found(found['missing'])}", err=True)
+    click.echo(f"retold: {no_record(found['missing'])}", err=True)
     return REFUSED
 
 
@@ -54,7 +54,3 @@ def records_document(reading: Reading, ids: tuple[str, ...]) -> dict[str, Any]:
             view["observations"] = plain(observations)
             view["events"] = plain(reading.tx.events.list_for_record(view["id"]))
     return {"records": records, "missing": list(looked_up.missing)}
-
-
-def _not_found(missing: list[str]) -> str:
-    return f"no record {', '.join(map(repr, missing))}; `retold list` shows the ids there are"

@@ -9,9 +9,10 @@ import click
 
 from retold.cli.document import echo_document, plain
 from retold.cli.options import GlobalOptions, Moment, global_options
-from retold.cli.reading import opened_reading
+from retold.cli.reading import no_record, opened_reading
 from retold.cli.record_text import Document, minute, view_lines
 from retold.cli.text import labelled
+from retold.errors import NotFound
 from retold.retrieve import lookup
 
 
@@ -23,7 +24,10 @@ from retold.retrieve import lookup
 def history(options: GlobalOptions, *, record_id: str, known_at: datetime | None) -> None:
     """Show every version of the claim that a record belongs to, the oldest first."""
     with opened_reading(options) as reading:
-        versions = lookup.history(reading.tx, reading.reader, record_id, known_at=known_at)
+        try:
+            versions = lookup.history(reading.tx, reading.reader, record_id, known_at=known_at)
+        except NotFound:
+            raise NotFound(no_record([record_id])) from None
     if options.as_json:
         echo_document({"versions": versions})
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from retold.models import MEMORY_TYPES, Scope
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Operator, Reader
 from retold.store import Transaction
+from retold.tools.shown import PREFIX
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -43,6 +44,13 @@ def opened_reading(options: GlobalOptions) -> Iterator[Reading]:
     """Open the store and one snapshot of it; no model is needed."""
     with opened_store(options, for_principals=True) as (store, _), store.read() as tx:
         yield Reading(tx, options.principal or Operator())
+
+
+def no_record(missing: Sequence[str]) -> str:
+    """Return the line for ids of which there is nothing to tell, and where the whole ids stand."""
+    line = f"no record {', '.join(map(repr, missing))}; `retold list` shows the ids there are"
+    short = any(one.startswith(PREFIX) for one in missing)
+    return f"{line}, and what follows {PREFIX} is the end of one" if short else line
 
 
 def record_filters(command: Command) -> Command:

@@ -14,6 +14,7 @@ from retold.cli.exits import DONE, PENDING
 from retold.cli.opening import opened_for_search
 from retold.cli.options import GlobalOptions, Moment, global_options
 from retold.models import MEMORY_TYPES, Principal, SearchRequest
+from retold.retrieve.request import MAX_QUERIES
 
 if TYPE_CHECKING:
     from retold.models import SearchResponse
@@ -63,6 +64,10 @@ def search(
     One to three phrases. --as AGENT/USER stands for --agent and --user. The search is logged
     like any other.
     """
+    if len(query) > MAX_QUERIES:
+        raise click.UsageError(
+            f"1 to {MAX_QUERIES} phrases, not {len(query)}: put one of several words in quotes"
+        )
     principal = asking(options, agent, user, project)
     with opened_for_search(options) as runtime:
         request = SearchRequest(

@@ -79,7 +79,8 @@ def test_search_takes_up_to_three_phrases_and_a_limit(store):
 
     assert len(contents(found)) == 1
     assert found.document["raw_queries"] == ["home town", "walnuts", "乌龙茶"]
-    assert "1 to 3" in refusal(search(store, "a", "b", "c", "d"))
+    line = refusal(search(store, "Where", "does", "Ana", "live"))
+    assert "1 to 3 phrases, not 4: put one of several words in quotes; see" in line
 
 
 @pytest.mark.parametrize(
