@@ -15,6 +15,7 @@ VARIABLE: Final = "_RETOLD_COMPLETE"
 _HELP: Final = """Print a script that completes commands and options in a shell.
 
 \b
+mkdir -p ~/.local/share/bash-completion/completions
 retold completion bash > ~/.local/share/bash-completion/completions/retold
 retold completion zsh > "${fpath[1]}/_retold"
 retold completion fish > ~/.config/fish/completions/retold.fish

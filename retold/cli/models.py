@@ -11,7 +11,7 @@ import click
 from retold.cli.document import echo_document
 from retold.cli.exits import UNHEALTHY
 from retold.cli.opening import hide_bars, settings, with_threads
-from retold.cli.options import GlobalOptions, global_options
+from retold.cli.options import GlobalOptions, global_options, profile_names
 from retold.cli.progress import Progress
 from retold.cli.text import clean, heading, labelled, size, table
 from retold.config import PROFILES, RetoldConfig, profile_config
@@ -41,14 +41,16 @@ def models(context: click.Context) -> None:
 
 
 @models.command("list", short_help="List the models of each profile and where they are.")
+@click.argument("named", metavar="[PROFILE]", required=False, shell_complete=profile_names)
 @global_options
 @click.pass_obj
-def list_models(options: GlobalOptions) -> None:
+def list_models(options: GlobalOptions, named: str | None) -> None:
     """List the models of each profile, which of them are on this machine and where.
 
     It looks at files only: nothing is loaded and no hub is asked. --config lists what that file
     names instead.
     """
+    _name_profile(options, named)
     if options.config is not None:
         states = model_states(settings(options, None).config)
         if options.as_json:
@@ -66,7 +68,12 @@ def list_models(options: GlobalOptions) -> None:
 
 
 @models.command(short_help="Download the models of a profile, or one model, from the hub.")
-@click.argument("profile_or_model", metavar="[PROFILE|MODEL]", required=False)
+@click.argument(
+    "profile_or_model",
+    metavar="[PROFILE|MODEL]",
+    required=False,
+    shell_complete=profile_names,
+)
 @global_options
 @click.pass_obj
 def pull(options: GlobalOptions, profile_or_model: str | None) -> None:
@@ -87,7 +94,7 @@ def pull(options: GlobalOptions, profile_or_model: str | None) -> None:
 
 
 @models.command(short_help="Load each model of a profile and try it on a plain example.")
-@click.argument("named", metavar="[PROFILE]", required=False)
+@click.argument("named", metavar="[PROFILE]", required=False, shell_complete=profile_names)
 @global_options
 @click.pass_obj
 def check(options: GlobalOptions, named: str | None) -> int:
@@ -107,11 +114,17 @@ def check(options: GlobalOptions, named: str | None) -> int:
     return UNHEALTHY if any(one.problem for one in checks) else 0
 
 
+def _name_profile(options: GlobalOptions, profile: str | None) -> None:
+    """Take the profile that stands after the command; None leaves what the options say."""
+    if profile is None:
+        return
+    if options.profile is not None or options.config is not None:
+        raise InvalidInput("name the profile once, without --profile or --config")
+    options.profile = profile
+
+
 def _settings(options: GlobalOptions, profile: str | None) -> RetoldConfig:
-    if profile is not None:
-        if options.profile is not None or options.config is not None:
-            raise InvalidInput("name the profile once, without --profile or --config")
-        options.profile = profile
+    _name_profile(options, profile)
     return settings(options, None).config
 
 

@@ -68,6 +68,13 @@ def _require_name(value: str, context: click.Context, parameter: click.Parameter
         ) from None
 
 
+def profile_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the profiles that begin so, for a shell."""
+    from retold.config import PROFILES
+
+    return [name for name in PROFILES if name.startswith(incomplete)]
+
+
 def global_options(command: Command) -> Command:
     """Add the global options to a command or group; their values go to ``GlobalOptions``."""
     for option in reversed(
@@ -91,6 +98,7 @@ def global_options(command: Command) -> Command:
             click.option(
                 "--profile",
                 metavar="NAME",
+                shell_complete=profile_names,
                 callback=_keep,
                 expose_value=False,
                 help="standard, lite or offline, instead of --config.",

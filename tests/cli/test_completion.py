@@ -37,6 +37,8 @@ def test_another_shell_is_refused_by_name():
         (["retold", "list", "--status", "e"], {"expired"}),
         (["retold", "search", "--log"], {"--log"}),
         (["retold", "completion", ""], {"bash", "zsh", "fish"}),
+        (["retold", "--profile", ""], {"standard", "lite", "offline"}),
+        (["retold", "models", "pull", "l"], {"lite"}),
         (["retold", ""], set(COMMANDS)),
     ],
     ids=" ".join,

@@ -236,8 +236,10 @@ def test_pull_takes_the_models_of_a_configuration(hub, run, tmp_path):
         (("list", "--profile", "best"), "unknown profile 'best'"),
         (("check", "best"), "unknown profile 'best'"),
         (("check", "lite", "--profile", "lite"), "name the profile once"),
+        (("list", "best"), "unknown profile 'best'"),
+        (("list", "lite", "--profile", "lite"), "name the profile once"),
     ],
-    ids=["nothing", "unknown", "list", "check", "twice"],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
 )
 def test_wrong_name_is_refused_with_the_choices(run, arguments, says):
     assert says in refusal(run(*arguments))
@@ -263,10 +265,11 @@ def test_list_names_the_packages_that_are_missing(run, monkeypatch):
     assert states(run("list", "--json"))["embedder"]["missing"] == list(PACKAGES)
 
 
-def test_list_of_one_profile_shows_no_other(run):
-    assert [
-        one["profile"] for one in run("list", "--profile", "lite", "--json").document["profiles"]
-    ] == ["lite"]
+@pytest.mark.parametrize("named", [("lite",), ("--profile", "lite")], ids=" ".join)
+def test_list_of_one_profile_shows_no_other(run, named):
+    listed = run("list", *named, "--json").document["profiles"]
+
+    assert [one["profile"] for one in listed] == ["lite"]
 
 
 def test_check_of_the_offline_profile_tries_both_of_its_models(run):
