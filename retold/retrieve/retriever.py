@@ -181,7 +181,7 @@ class Retriever:
         with trace.stage("scopes"):
             trace.scopes = readable_scopes(tx, trace.principal)
             codes = trace.codes = tx.scopes.codes(trace.scopes)
-            trace.session_id = _session_id(tx, trace.principal)
+            trace.session_id, trace.keeps_words = _session_of(tx, trace.principal)
         with trace.stage("index_refresh"):
             trace.index_refresh = self._index.refresh(
                 tx, self._config.embedding.incremental_reload_max
@@ -412,10 +412,12 @@ class Retriever:
         return self._log.write(row)
 
 
-def _session_id(tx: Transaction, principal: Principal) -> str | None:
+def _session_of(tx: Transaction, principal: Principal) -> tuple[str | None, bool]:
+    """Return the id of the caller's conversation and whether what is said in it may be kept."""
     if principal.session_id is None:
-        return None
-    return tx.sessions.latest_id(principal.agent_id, principal.user_id, principal.session_id)
+        return None, True
+    found = tx.sessions.latest_id(principal.agent_id, principal.user_id, principal.session_id)
+    return (None, True) if found is None else found
 
 
 def _described(error: Exception) -> str:

@@ -63,7 +63,7 @@ class SearchTrace:
 
     Explanations and the log row are both read from here, so they cannot disagree. ``session_id``
     is the internal id of the caller's conversation, None while it has none: the host's own id may
-    say who somebody is.
+    say who somebody is. ``keeps_words`` False is a conversation without a transcript.
     """
 
     search_id: str
@@ -74,6 +74,7 @@ class SearchTrace:
     timer: Timer = field(repr=False)
     context: str | None = field(repr=False)
     session_id: str | None = None
+    keeps_words: bool = True
     rewritten: Rewritten = field(init=False, repr=False)
     scopes: tuple[Scope, ...] = ()
     codes: Mapping[Scope, int] = field(default_factory=dict)
@@ -101,7 +102,12 @@ class SearchTrace:
         detail: Literal["full", "summary"],
         settings: LoggedSettings,
     ) -> dict[str, Any]:
-        """Return the log row. ``summary`` leaves out every list but what was returned."""
+        """Return the log row. ``summary`` leaves out every list but what was returned.
+
+        A conversation that keeps no transcript leaves no words here either: its row is a summary
+        without phrases, names and context.
+        """
+        detail = detail if self.keeps_words else "summary"
         full = self._stages() if detail == "full" else _EMPTY_STAGES
         return {
             "id": self.search_id,
@@ -111,11 +117,11 @@ class SearchTrace:
             "session_id": self.session_id,
             "trigger": self.request.trigger,
             "detail": detail,
-            "request": _encode(_request(self.request)),
-            "context": self.context,
+            "request": _encode(_request(self.request, keeps_words=self.keeps_words)),
+            "context": self.context if self.keeps_words else None,
             "rewrite_status": self.rewritten.status,
             "rewritten_queries": _encode(self.rewritten.queries)
-            if self.rewritten.status in ("applied", "unchanged")
+            if self.keeps_words and self.rewritten.status in ("applied", "unchanged")
             else None,
             "readable_scopes": _encode([str(scope) for scope in self.scopes]),
             **full,
@@ -247,12 +253,12 @@ def _extra(one: Candidate, name: str) -> tuple[Any, ...]:
     return (one.entity_id,) if name == "entity" else ()
 
 
-def _request(request: SearchRequest) -> dict[str, Any]:
+def _request(request: SearchRequest, *, keeps_words: bool) -> dict[str, Any]:
     return {
-        "queries": request.queries,
+        "queries": request.queries if keeps_words else (),
         "k": request.k,
         "types": request.types,
-        "entities": request.entities,
+        "entities": request.entities if keeps_words else None,
         "since": to_text_or_none(request.since),
         "until": to_text_or_none(request.until),
         "include_history": request.include_history,

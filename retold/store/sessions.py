@@ -116,13 +116,13 @@ class SessionRepository:
         )
         return None if row is None else _session(row)
 
-    def latest_id(self, agent_id: str, user_id: str, external_id: str) -> str | None:
-        """Return the internal id of the newest segment; None when there is none."""
+    def latest_id(self, agent_id: str, user_id: str, external_id: str) -> tuple[str, bool] | None:
+        """Return the newest segment's internal id and whether it is recorded; None without one."""
         row = self._tx.one(
             QUERIES["latest_id"],
             {"agent_id": agent_id, "user_id": user_id, "external_id": external_id},
         )
-        return None if row is None else str(row[0])
+        return None if row is None else (str(row[0]), bool(row[1]))
 
     def segments(self, conversation_id: str) -> list[Session]:
         """Return all segments of a conversation, in order."""

@@ -19,8 +19,8 @@ order by segment desc
 limit 1;
 
 -- name: latest_id
--- The internal id of the newest segment of a conversation, as its host knows it.
-select id
+-- The internal id of the newest segment of a conversation, and whether it keeps a transcript.
+select id, recorded
 from sessions
 where agent_id = :agent_id and user_id = :user_id and external_id = :external_id
 order by segment desc
