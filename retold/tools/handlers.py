@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from retold.config.base import JSON
-from retold.errors import InvalidSubject, RequestError, RetoldError, StoreUnavailable
+from retold.errors import InvalidSubject, RequestError, RetoldError
 from retold.retrieve.render import fence_token
 from retold.text.frames import MEMORY_TOOL_NAMES
 from retold.tools import answers, changing, parsing, reading, render
@@ -94,8 +94,6 @@ class ToolHandlers:
         if name == NO_TOOL or (name == "memory_search" and self._host_searches_alone):
             raise answers.UnknownTool(allowed=list(self.on_offer()))
         self._guard()
-        if name not in READS and self._caller.parts.store.read_only:
-            raise StoreUnavailable
         given = parsing.as_object(arguments)
         if name == "memory_search":
             return reading.search(self._caller, given, context)

@@ -166,3 +166,18 @@ def test_long_field_names_are_cut():
     (one, *_) = (key for key in problems(parse_forget, {"x" * 9000: 1}) if key[0] == "x")
 
     assert len(one) == 80
+
+
+@pytest.mark.parametrize(
+    "parsed",
+    [
+        parse_search({"queries": ["secret"], "entities": ["secret"]}),
+        parse_write({"type": "episodic", "content": "secret", "entities": [SOMEBODY]}),
+        parse_revise(REVISIONS["supersede in full"]),
+        parse_forget({"id": ID, "reason": "secret"}),
+    ],
+    ids=lambda parsed: type(parsed).__name__,
+)
+def test_repr_of_what_a_model_sent_shows_none_of_it(parsed):
+    """It ends up in tracebacks, and with them in logs."""
+    assert repr(parsed) == f"{type(parsed).__name__}()"

@@ -54,6 +54,21 @@ def test_the_least_recent_conversations_and_ids_are_dropped(monkeypatch):
     assert len(ids.ending_with(who[2], "0001")) == 2
 
 
+def test_what_was_shown_again_is_as_good_as_new(monkeypatch):
+    """Without ``move_to_end`` a long conversation, or an id in use, is dropped before others."""
+    monkeypatch.setattr(shown, "MAX_CONVERSATIONS", 2)
+    monkeypatch.setattr(shown, "MAX_IDS", 2)
+    ids = ShownIds()
+    who = [Principal("helper", "ana", f"chat {number}") for number in range(3)]
+    ids.note(who[0], [ONE, TWO])
+    ids.note(who[1], [ONE])
+    ids.note(who[0], [ONE, "01890000-0000-7000-8000-0000cccc0001"])
+    ids.note(who[2], [ONE])
+
+    assert ids.ending_with(who[0], "0001") == (ONE, "01890000-0000-7000-8000-0000cccc0001")
+    assert ids.ending_with(who[1], "0001") == ()
+
+
 @pytest.mark.parametrize(
     "given", ["aaaa0001", "mem_aaaa0001", "[mem_aaaa0001]", " mem_aaaa0001 ", "[aaaa0001]"]
 )
