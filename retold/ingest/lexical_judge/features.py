@@ -22,6 +22,10 @@ CACHED_CLAIMS: Final = 1_024
 _EMPTY: Final = lexicon.FUNCTION_WORDS | lexicon.NEGATORS | lexicon.LIKING | lexicon.DISLIKING
 _LINKING: Final = lexicon.PREPOSITIONS - lexicon.LIKING
 _DETERMINERS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
+_OPENERS: Final = frozenset(
+    "there wants prefers likes loves hates dislikes enjoys avoids needs".split()
+)
+"""Words, beside auxiliaries and negators, with which a clause without a subject begins."""
 _CLAUSE_MARKS: Final = frozenset(".;!?。！？；\n")
 _CLAUSE_WORDS: Final = frozenset("but although though while whereas because so unless if".split())
 
@@ -185,7 +189,7 @@ def _opens_clause(tokens: Sequence[Token], position: int) -> bool:
     if position >= len(tokens):
         return False
     word = tokens[position].word
-    if word in lexicon.AUXILIARIES or word in lexicon.NEGATORS or word == "there":
+    if word in lexicon.AUXILIARIES or word in lexicon.NEGATORS or word in _OPENERS:
         return True
     starts = word in lexicon.PRINCIPAL or word in lexicon.THIRD_PERSON or word in _DETERMINERS
     return starts and any(

@@ -6,9 +6,9 @@ rules                                     kind (`kind_of`)            what the w
 ``negation`` ``polarity`` ``ended``       ``state``: the same thing   supersede, under any two keys,
                                           now has the other sign      multi-valued attributes too
 ``slot:*`` ``name`` ``number`` ``date``   ``value``: one attribute    supersede on the same
-``order``                                 has another value           single-valued key; otherwise
+``order`` ``only``                        has another value           single-valued key; otherwise
                                                                       insert with a conflict row
-``antonym`` ``marital``                   ``flag``: probably a        insert with conflict rows both
+``antonym`` ``marital`` ``implied``       ``flag``: probably a        insert with conflict rows both
                                           conflict                    ways, never retire
 ``model``                                 ``model``: a model's        as the design says for models
                                           answer, fakes included
@@ -38,8 +38,8 @@ from retold.text import UNSPACED_SCRIPTS, dominant_script
 RuleKind = Literal["state", "value", "flag", "model", "same", "none"]
 
 STATE_RULES: Final = frozenset({"negation", "polarity", "ended"})
-VALUE_RULES: Final = frozenset({"name", "number", "date", "order"})
-FLAG_RULES: Final = frozenset({"antonym", "marital"})
+VALUE_RULES: Final = frozenset({"name", "number", "date", "order", "only"})
+FLAG_RULES: Final = frozenset({"antonym", "marital", "implied"})
 SAME_RULES: Final = frozenset({"equal", "equal-words", "equal-reordered"})
 SLOT_PREFIX: Final = "slot:"
 

@@ -20,7 +20,7 @@ BAD: Final = _words(
     "awful terrible horrible dreadful boring dull tedious annoying irritating infuriating gross",
     "vile nasty ugly tiresome pointless overrated rubbish crap trash pathetic creepy depressing",
     "stressful frustrating miserable abysmal appalling atrocious lousy yucky icky gruesome",
-    "off-putting cringe cringey cringy unpleasant exhausting painful distasteful",
+    "cringe cringey cringy unpleasant exhausting painful distasteful",
     "monotonous insipid grating",
 )
 WORST: Final = _words(

@@ -7,6 +7,7 @@ from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.features import Claim, is_content
+from retold.ingest.lexical_judge.implied import implied
 from retold.ingest.lexical_judge.normalise import stem
 from retold.ingest.lexical_judge.outcome import (
     CLOSE,
@@ -35,6 +36,7 @@ from retold.ingest.lexical_judge.sign_rules import (
 )
 from retold.ingest.lexical_judge.value_rules import (
     date,
+    exclusive,
     name,
     note,
     number,
@@ -120,7 +122,9 @@ def direction(pair: Pair) -> Outcome | None:
 
 def equal_words(pair: Pair) -> Outcome | None:
     """Join claims with the same content words in the same order, numbers, dates, pronouns."""
-    if pair.only_a or pair.only_b or not _same_frame(pair):
+    if pair.only_a or pair.only_b:
+        return _equal_but_for_being(pair)
+    if not _same_frame(pair):
         return None
     ranked = preference_order(pair.a)
     linked = pair.a.words & _LINKS == pair.b.words & _LINKS or (
@@ -132,6 +136,17 @@ def equal_words(pair: Pair) -> Outcome | None:
     if known and _prepositional(pair.a) == _prepositional(pair.b):
         return Outcome("same", "equal-reordered")
     return Outcome("unknown", "reordered")
+
+
+def _equal_but_for_being(pair: Pair) -> Outcome | None:
+    """Join "the deadline is 3 March" and "the deadline falls on 3 March"."""
+    dates = frozenset(pair.a.quantities.dates)
+    if not dates or dates != frozenset(pair.b.quantities.dates) or pair.flips:
+        return None
+    if (pair.only_a | pair.only_b) - _BEING_ON or not pair.shared:
+        return None
+    equal = pair.a.subject == pair.b.subject and pair.a.tense == pair.b.tense
+    return Outcome("same", "equal-words") if equal and pair.a.numbers == pair.b.numbers else None
 
 
 def _same_frame(pair: Pair) -> bool:
@@ -180,12 +195,22 @@ def _is_placed(claim: Claim, position: int) -> bool:
 
 
 def _prepositional(claim: Claim) -> frozenset[tuple[str, str]]:
-    words = [t for t in claim.tokens if t.word not in lexicon.ARTICLES]
+    """Return each preposition with the stem after it, one stem for all numbers and dates."""
+    used = claim.quantities.used
+    words = [
+        ("", "#") if position in used else (token.word, token.stem)
+        for position, token in enumerate(claim.tokens)
+        if token.word not in lexicon.ARTICLES
+    ]
     return frozenset(
-        (left.word, right.stem)
-        for left, right in pairwise(words)
-        if left.word in lexicon.PREPOSITIONS
+        (word, stem_after)
+        for (word, _), (_, stem_after) in pairwise(words)
+        if word in lexicon.PREPOSITIONS
     )
+
+
+_BEING_ON: Final = _stems(frozenset("fall falls held happen happens occur occurs".split()))
+"""Verbs that say of a date no more than "is"."""
 
 
 def refines(pair: Pair) -> Outcome | None:
@@ -206,6 +231,8 @@ RULES: Final[tuple[Rule, ...]] = (
     slot,
     name,
     marital,
+    implied,
+    exclusive,
     unrelated,
     ended,
     modality,

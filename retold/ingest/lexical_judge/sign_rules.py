@@ -108,6 +108,11 @@ def opposites(pair: Pair) -> list[tuple[str, str]]:
     ]
 
 
+def _same_dates(pair: Pair) -> bool:
+    dates = frozenset(pair.a.quantities.dates)
+    return bool(dates) and dates == frozenset(pair.b.quantities.dates)
+
+
 def antonym(pair: Pair) -> Outcome | None:
     """Oppose opposite words in otherwise equal claims about one referent."""
     found = opposites(pair)
@@ -117,7 +122,7 @@ def antonym(pair: Pair) -> Outcome | None:
     rest_b = pair.only_b - {theirs for _, theirs in found}
     if pair.flips or not pair.both_definite or (rest_a and rest_b):
         return Outcome("unknown", "antonym-loose")
-    known = len(pair.shared)
+    known = len(pair.shared) + bool(_same_dates(pair))
     rest = known / (known + len(rest_a | rest_b)) if known or rest_a or rest_b else 1.0
     liked = bool(pair.a.attitude and pair.b.attitude)
     if rest >= HALF or (liked and rest >= PART):

@@ -32,6 +32,7 @@ _PATTERNS: Final[tuple[tuple[str, tuple[frozenset[str], ...]], ...]] = (
     ("employer", (frozenset({"employer"}), _IS)),
     ("birthplace", (frozenset({"born"}), frozenset({"in"}))),
     ("birthplace", (frozenset({"birthplace"}), _IS)),
+    ("venue", (frozenset({"held", "hosted"}), _IN)),
     ("timezone", (frozenset({"timezone"}), _IS)),
     ("commute", (frozenset("commute commutes commuting".split()), frozenset({"by", "on"}))),
     ("written-in", (_MAKING, frozenset({"in"}))),
@@ -48,6 +49,12 @@ _BY_FIRST_WORD: Final = {
     for word in first
 }
 
+_OF_THINGS: Final = frozenset({"written-in", "venue"})
+_ONCE: Final = frozenset(
+    "wedding ceremony graduation funeral christening baptism honeymoon reunion offsite conference "
+    "summit launch hearing trial defence defense".split()
+)
+"""Events that take place once, and so in one place."""
 _ANY_VALUE: Final = frozenset({"timezone", "commute"})
 
 Value = tuple[str, ...]
@@ -123,8 +130,11 @@ def _patterned(claim: Claim) -> Iterator[tuple[Slot, tuple[str, ...]]]:
             after = _after(claim.tokens, after, pattern[1:]) if pattern[1:] else after
             if after:
                 value = _name_at(claim.tokens, after, lower=lower or name in _ANY_VALUE)
-                if value and value[0] not in lexicon.MONTHS:
-                    yield Slot(name, _thing(claim) if name == "written-in" else ""), value
+                if not value or value[0] in lexicon.MONTHS:
+                    continue
+                if name == "venue" and claim.words.isdisjoint(_ONCE):
+                    continue
+                yield Slot(name, _thing(claim) if name in _OF_THINGS else ""), value
 
 
 def _thing(claim: Claim) -> str:

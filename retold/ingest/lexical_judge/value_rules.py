@@ -7,6 +7,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.copula import EXCLUSIVE_LABELS, Copula, read_copula
 from retold.ingest.lexical_judge.features import Claim
+from retold.ingest.lexical_judge.normalise import stem
 from retold.ingest.lexical_judge.outcome import CLOSE, HALF, LOW, Outcome
 from retold.ingest.lexical_judge.pair import Pair
 from retold.ingest.lexical_judge.preference import preference_order
@@ -101,6 +102,36 @@ def name(pair: Pair) -> Outcome | None:
     return Outcome("contradicts", "name")
 
 
+_ONLY: Final = frozenset("only solely exclusively purely".split())
+
+
+_ONLY_STEMS: Final = frozenset(stem(word) for word in _ONLY)
+
+
+def exclusive(pair: Pair) -> Outcome | None:
+    """Oppose "runs only Linux" and "runs Windows": another value beside the only one."""
+    if pair.a.words.isdisjoint(_ONLY) and pair.b.words.isdisjoint(_ONLY):
+        return None
+    only_a, only_b = pair.only_a - _ONLY_STEMS, pair.only_b - _ONLY_STEMS
+    if len(only_a) != 1 or len(only_b) != 1 or not pair.shared or pair.flips:
+        return None
+    if not (pair.both_facts and pair.both_definite) or pair.a.subject != pair.b.subject:
+        return None
+    if pair.a.tense != pair.b.tense or pair.a.quantities.dates != pair.b.quantities.dates:
+        return None
+    places = [
+        next(n for n, token in enumerate(claim.tokens) if token.stem in only)
+        for claim, only in ((pair.a, only_a), (pair.b, only_b))
+    ]
+    leads = [
+        [t.word for t in claim.tokens[max(0, n - 2) : n]]
+        for claim, n in zip((pair.a, pair.b), places, strict=True)
+    ]
+    adjacent = any(lead and lead[-1] in _ONLY for lead in leads)
+    bare = [[word for word in lead if word not in _ONLY][-1:] for lead in leads]
+    return Outcome("contradicts", "only") if adjacent and bare[0] == bare[1] else None
+
+
 def order(pair: Pair) -> Outcome | None:
     """Oppose the same two things preferred the other way round."""
     mine, theirs = preference_order(pair.a), preference_order(pair.b)
@@ -181,10 +212,61 @@ def date(pair: Pair) -> Outcome | None:
         return None
     if (_repeatable(pair) and not _scheduled(pair)) or pair.a.ends != pair.b.ends:
         return Outcome("unknown", "date-event")
-    if pair.both_differ and pair.overlap < HALF:
+    if _named_apart(pair) or _phases_differ(pair):
         return Outcome("distinct", "date-other")
-    close = pair.overlap >= HALF or len(pair.only_a | pair.only_b) <= 1
+    only_a, only_b = pair.only_a - _SCHEDULING, pair.only_b - _SCHEDULING
+    if only_a and only_b and pair.overlap < HALF:
+        return Outcome("distinct", "date-other")
+    known = len(pair.shared)
+    overlap = known / (known + len(only_a | only_b)) if known else pair.overlap
+    close = overlap >= HALF or len(pair.only_a | pair.only_b) <= 1
     return Outcome("contradicts" if close else "unknown", "date" if close else "date-loose")
+
+
+_SCHEDULING: Final = frozenset(
+    stem(word)
+    for word in (
+        "plan planned schedule scheduled move moved postpone postponed push pushed shift shifted "
+        "set fall hold held happen delay delayed bring brought due reschedule rescheduled arrange "
+        "arranged book booked forward back new take place"
+    ).split()
+)
+"""Stems of what happens to a date, which tell of no other event."""
+_PHASES: Final = frozenset(
+    stem(word)
+    for word in (
+        "back return returns returning start starts begin begins end ends finish finishes arrive "
+        "arrives land lands leave leaves depart departs departure arrival open opens close closes "
+        "outbound inbound pickup dropoff check-in check-out checkin checkout"
+    ).split()
+)
+"""Stems of the two ends of one event, each of which has its own date."""
+
+
+def _phases_differ(pair: Pair) -> bool:
+    """Tell whether the claims give the dates of two phases: flying there, flying back."""
+    mine = {token.stem for token in pair.a.tokens} & _PHASES
+    theirs = {token.stem for token in pair.b.tokens} & _PHASES
+    moved = pair.a.words | pair.b.words
+    if moved & {"moved", "postponed", "pushed", "brought"}:
+        mine, theirs = mine - {"back"}, theirs - {"back"}
+    return mine != theirs and not (mine <= _BEGINNING and theirs <= _BEGINNING)
+
+
+_BEGINNING: Final = frozenset({stem("start"), stem("begin")})
+
+
+def _named_apart(pair: Pair) -> bool:
+    """Tell whether each claim names something that the other does not."""
+    return bool(_names(pair.a) & pair.only_a and _names(pair.b) & pair.only_b)
+
+
+def _names(claim: Claim) -> frozenset[str]:
+    return frozenset(
+        token.stem
+        for position, token in enumerate(claim.tokens)
+        if position and token.surface[:1].isupper() and position not in claim.quantities.used
+    )
 
 
 def _all_clash(mine: tuple[Date, ...], theirs: tuple[Date, ...]) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from retold.ingest.lexical_judge import LexicalJudge
 from retold.ingest.lexical_judge.features import parse
+from retold.ingest.lexical_judge.implied import implied
 from retold.ingest.lexical_judge.outcome import Rule
 from retold.ingest.lexical_judge.pair import Pair
 from retold.ingest.lexical_judge.rules import (
@@ -30,6 +31,7 @@ from retold.ingest.lexical_judge.sign_rules import (
 )
 from retold.ingest.lexical_judge.value_rules import (
     date,
+    exclusive,
     name,
     note,
     number,
@@ -45,6 +47,29 @@ JUDGE = LexicalJudge()
 # One example a line reads as the table it is.
 # ruff: noqa: E501
 FIRES: list[tuple[Rule, str, str, str, str]] = [
+    (implied, "The user is vegan", "The user eats steak on Sundays", "contradicts", "implied"),
+    (implied, "The user is vegan", "The user has yoghurt for breakfast", "contradicts", "implied"),
+    (implied, "The user lives alone", "The user lives with her parents", "contradicts", "implied"),
+    (implied, "The user is an only child", "The user has two brothers", "contradicts", "implied"),
+    (implied, "The user is unemployed", "The user works for Acme", "contradicts", "implied"),
+    (implied, "The user is teetotal", "The user drinks wine on Fridays", "contradicts", "implied"),
+    (exclusive, "The user drinks only tea", "The user drinks coffee", "contradicts", "only"),
+    (exclusive, "The user's car takes only diesel", "The user's car takes petrol", "contradicts", "only"),
+    (slot, "The user's wedding is held in Nice", "The user's wedding takes place in Lyon", "contradicts", "slot:venue"),
+    (date, "The user's launch is planned for 3 May", "The user's launch was moved to 9 May", "contradicts", "date"),
+    (date, "The user flies to Rome on 3 May", "The user flies back from Rome on 9 May", "distinct", "date-other"),
+    (date, "The user's project Lark is due in May", "The user's project Wren is due in July", "distinct", "date-other"),
+    (antonym, "The user is free on Monday morning", "The user is busy on Monday", "contradicts", "antonym"),
+    (negation, "The user can't swim", "The user is a keen swimmer", "contradicts", "negation"),
+    (negation, "The user wants to be called Jo", "The user hates being called Jo", "contradicts", "negation"),
+    (number, "The user gets up at 6:15", "The user sleeps until 9", "contradicts", "number"),
+    (equal_words, "The user doesn't like crime films", "The user dislikes crime movies", "same", "equal-words"),
+    (equal_words, "The user is able to drive", "The user knows how to drive", "same", "equal-words"),
+    (equal_words, "Each Monday the user wakes up at 6:30", "The user gets up at half past six each Monday", "same", "equal-reordered"),
+    (equal_words, "Ana works at Acme", "Ana is employed by Acme", "same", "equal-words"),
+    (equal_words, "The user is left-handed", "The user is a left-hander", "same", "equal-words"),
+    (equal_words, "The user's party is on 3 May", "The user's party falls on 3 May", "same", "equal-words"),
+    (equal_words, "I gave up smoking", "The user quit smoking", "same", "equal-words"),
     (other_subject, "My sister works at Acme", "I work at Initech", "distinct", "other-subject"),
     (other_subject, "Alex likes tea", "Sam likes tea", "distinct", "other-subject"),
     (other_subject, "Rosa lives in Oslo", "Rosa's team moved to Lyon", "distinct", "other-subject"),
@@ -150,6 +175,15 @@ SILENT: list[tuple[Rule, str, str]] = [
     (slot, "Rosa lives in Oslo", "Rosa's team moved to Lyon"),
     (slot, "My favourite fruit is mango", "My favourite colour is red"),
     (slot, "The user lives in peace", "The user lives in a flat"),
+    (implied, "The user once tried a vegan diet", "The user eats fish"),
+    (implied, "The user is vegan", "The user eats vegan burgers"),
+    (implied, "The user is not vegan", "The user eats steak"),
+    (implied, "The user's son is vegan", "The user eats steak"),
+    (implied, "The user is vegan", "The user ate steak as a child"),
+    (exclusive, "The user drinks only tea", "The user drinks tea"),
+    (exclusive, "The user drinks only tea", "The user eats cake"),
+    (exclusive, "The user eats only at home", "The user eats meat"),
+    (slot, "The user's meeting is held in Nice", "The user's meeting takes place in Lyon"),
     (name, "The user's hobbies are Chess and Go", "The user's hobbies are Judo and Golf"),
     (name, "The user's manager is Anna", "The user's dentist is Tom"),
     (name, "The user's manager is Anna", "The user's manager is Anna Berg"),
