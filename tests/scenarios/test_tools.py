@@ -145,6 +145,33 @@ def test_ending_that_was_never_shown_here_is_unknown(world, tools):
     assert not elsewhere.call("memory_get", {"ids": [record_id]}).is_error
 
 
+def test_ending_of_a_record_that_a_search_shows_as_conflicting_works(world, session, tools):
+    """The search log names what was returned; what it conflicts with was shown all the same."""
+    home(tools)
+    rival = guess(tools, "The user lives in Rome")
+    second = world.open().session("ana", agent_id="helper", session_id=session.principal.session_id)
+    found = second.tools().call("memory_search", {"queries": ["The user lives in Porto"], "k": 1})
+    shown = found.text.split("conflicts with mem_")[1].split()[0]
+    assert [one["id"] for one in found.data["results"]] != [rival]
+
+    answer = second.tools().call("memory_get", {"ids": [f"mem_{shown}"]})
+
+    assert answer.data["records"][0]["id"] == rival
+
+
+def test_ending_that_reading_a_record_showed_works(world, session, tools):
+    """No search returned them: memory_get itself shows a record's versions and disagreements."""
+    home(tools)
+    session.turn("user", SAID)
+    world.clock.advance(hours=1)
+    new = home(tools, "The user lives in Lisbon", SAID)
+    elsewhere = world.session().tools()
+    text = elsewhere.call("memory_get", {"ids": [new.data["record_id"]]}).text
+
+    for shown in (short_in(text), text.split("earlier version mem_")[1].split()[0]):
+        assert not elsewhere.call("memory_get", {"ids": [f"mem_{shown}"]}).is_error
+
+
 def test_ending_shown_by_the_hosts_own_search_works(world, session, tools):
     """The host puts recalled memory into the prompt; the model answers with what it saw there."""
     home(tools)
