@@ -11,7 +11,7 @@ from retold.cli.text import clean, count, heading, labelled, table
 Document = Mapping[str, Any]
 MOST_CHARACTERS: Final = 1000
 """How much of one text a list of records shows: a corpus may hold pages of 100,000."""
-FORGOTTEN: Final = "(forgotten: its text is not kept for reading)"
+FORGOTTEN: Final = "(forgotten: its text is no longer shown)"
 
 
 def record_lines(label: str, record: Document, conflicts: list[str]) -> Iterator[str]:

@@ -141,8 +141,14 @@ def list_lines(page: SessionPage) -> Iterator[str]:
         yield "no session"
     for number, one in enumerate(page.sessions, start=1):
         yield from segment_lines(str(number), one)
-    if page.next is not None:
-        yield f"more: --after {page.next}"
+    yield from _more(page.next)
+
+
+def _more(following: str | None) -> Iterator[str]:
+    """Yield how to go on after a page; nothing after the last one."""
+    if following is not None:
+        yield ""
+        yield from labelled("more", f"the same with --after {following}")
 
 
 def segment_lines(label: str, one: SegmentOverview) -> Iterator[str]:
@@ -219,9 +225,7 @@ def show_lines(found: Transcript) -> Iterator[str]:
     for turn in found.turns:
         yield ""
         yield from _turn_lines(turn)
-    if found.next is not None:
-        yield ""
-        yield f"more: --after {found.next}"
+    yield from _more(found.next)
 
 
 def _turn_lines(one: NumberedTurn) -> Iterator[str]:

@@ -95,7 +95,7 @@ def test_list_goes_on_where_the_page_before_ended(filled):
     assert names(first) + names(second) == names(listed(filled))
     assert second["next"] is None
     text = sessions(filled, "list", "--limit", "4").out
-    assert text.splitlines()[-1] == f"more: --after {first['next']}"
+    assert text.splitlines()[-1] == f"more       the same with --after {first['next']}"
 
 
 @pytest.mark.parametrize("arguments", [("--limit", "0"), ("--limit", "1001"), ("--after", "x")])
