@@ -7,11 +7,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from retold.models import Scope
+
+_STEERING: Final = {
+    code: f"\\u{code:04x}"
+    for first, last in (
+        (0x7F, 0x9F),
+        (0x61C, 0x61C),
+        (0x200E, 0x200F),
+        (0x2028, 0x202E),
+        (0x2066, 0x2069),
+    )
+    for code in range(first, last + 1)
+}
+"""JSON lets these stand as they are; some end a line, steer a terminal or reorder what it shows."""
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  # JSON has no narrower type
@@ -31,8 +44,18 @@ def plain(value: object) -> Any:  # noqa: ANN401  # JSON has no narrower type
 
 def echo_document(value: object) -> None:
     """Print one JSON document; a lone surrogate is escaped, since UTF-8 has no form for it."""
-    text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+    text = json_text(plain(value), indent=2)
     click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return JSON types as text that is safe to print; without ``indent`` it is one line.
+
+    It is one line for every reader, whatever that takes for the end of a line.
+    """
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False).translate(
+        _STEERING
+    )
 
 
 def flat(value: object, name: str = "") -> Iterator[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
-from retold.cli.document import plain
+from retold.cli.document import json_text, plain
 from retold.cli.options import GlobalOptions, global_options
 from retold.cli.progress import Progress
 from retold.cli.reading import opened_reading, record_filters
@@ -20,8 +19,6 @@ from retold.retrieve import lookup
 HISTORY: Final[tuple[RecordStatus, ...]] = (*ACTIVE_STATUSES, "superseded", "expired")
 _NEWS: Final = 1000
 """After how many records there is something to say about the progress."""
-_LINE_ENDS: Final = {ord(char): f"\\u{ord(char):04x}" for char in "\x7f\x85\u2028\u2029"}
-"""JSON lets these stand as they are, and some readers of lines would break one at them."""
 
 
 @click.command()
@@ -48,7 +45,7 @@ def dump(
         progress = Progress("dumped")
         try:
             for number, view in enumerate(views, start=1):
-                click.echo(json_line(plain(view)))
+                click.echo(json_text(plain(view)))
                 if number % _NEWS == 0 and not beside_a_terminal:
                     progress.show(f"{number:,} of {total:,} records", number / total)
         finally:
@@ -56,11 +53,6 @@ def dump(
     if sys.stdout is not None:
         sys.stdout.flush()
     click.echo(f"retold: {dumped(counts, statuses)}", err=True)
-
-
-def json_line(value: object) -> str:
-    """Return one JSON document on one line, whatever a reader takes for the end of a line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_LINE_ENDS)
 
 
 def dumped(counts: Mapping[RecordStatus, int], statuses: tuple[RecordStatus, ...]) -> str:

@@ -224,3 +224,16 @@ def test_dump_of_nothing_is_empty(option, tmp_path):
 
     assert records == []
     assert said.startswith("retold: 0 records; left out: only")
+
+
+@pytest.mark.parametrize("command", [("dump",), ("list", "--json")], ids=" ".join)
+def test_json_of_stored_words_steers_no_terminal(store, command):
+    """Let JSON's own escapes do and U+009B starts a control sequence, U+202E turns a line round."""
+    content = "a\x1b[2Jb\x9b31mc\x7fd\u202ee\u2066f\u200fg"
+    with Retold.open(store) as opened, opened.session("ana", agent_id="helper") as session:
+        session.remember(content, allow_inference=True, type="episodic")
+
+    finished = retold_here(*command, store=store)
+
+    assert not set(finished.out) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
+    assert json.dumps(content)[1:-1] in finished.out
