@@ -172,6 +172,16 @@ def test_ending_that_reading_a_record_showed_works(world, session, tools):
         assert not elsewhere.call("memory_get", {"ids": [f"mem_{shown}"]}).is_error
 
 
+def test_ending_that_a_change_showed_works(world, tools):
+    record_id = home(tools).data["record_id"]
+    elsewhere = world.session().tools()
+    changed = elsewhere.call("memory_revise", {"id": record_id, "action": "expire", "reason": "r"})
+
+    read = elsewhere.call("memory_get", {"ids": [f"mem_{short_in(changed.text)}"]})
+
+    assert read.data["records"][0]["id"] == record_id
+
+
 def test_ending_shown_by_the_hosts_own_search_works(world, session, tools):
     """The host puts recalled memory into the prompt; the model answers with what it saw there."""
     home(tools)
