@@ -295,16 +295,17 @@ def event_time(
     replace what was said since.
     """
     turn = backing.check.turn
-    moment = request.event_at or (turn.at if turn is not None else now)
     ahead = timedelta(minutes=cfg.ingestion.max_event_ahead_minutes)
+    # A turn that a host dated ahead is here already: what it says was said by now.
+    said_at = now if turn is None or turn.at > now + ahead else turn.at
+    moment = request.event_at or said_at
     if request.type != "episodic" and moment > now + ahead:
         raise InvalidInput(
             f"event_at {moment.isoformat()} lies in the future; facts are dated when they were "
             "said, and future bounds go into valid_from or review_at",
             field="event_at",
         )
-    said_at = None if turn is None or backing.source_kind == "agent_inference" else turn.at
-    is_dated_anew = said_at is not None and moment > said_at + ahead
+    is_dated_anew = backing.source_kind != "agent_inference" and moment > said_at + ahead
     if request.type != "episodic" and is_dated_anew and not is_trusted:
         raise InvalidInput(
             f"event_at {moment.isoformat()} is later than the words that state the fact; "

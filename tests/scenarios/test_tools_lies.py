@@ -173,3 +173,13 @@ def test_event_may_be_dated_later_than_the_words_that_announce_it(world, session
     )
 
     assert not answer.is_error, answer.text
+
+
+def test_turn_that_a_host_dated_ahead_is_evidence_of_now(world, session):
+    """Take the turn's own moment and the model is told to leave out a date that it never gave."""
+    session.turn("user", "I live in Porto now.", at=world.clock() + timedelta(days=3))
+
+    answer = home(session, "Porto", "I live in Porto now.")
+
+    assert answer.data["status"] == "confirmed"
+    assert session.get(answer.data["record_id"])[0].event_at == world.clock()
