@@ -168,7 +168,7 @@ def backing_of(
 
     ``may_add_turn`` lets a trusted host's quote become a turn when the transcript lacks it.
     Raises UnsupportedEvidenceError when the request allows no inference, InvalidInput when the
-    words backed a record that was forgotten.
+    words backed a record that was forgotten, unless a trusted host asks for an inference.
     """
     if request.host_source is not None:
         quote = request.host_source.quote
@@ -201,6 +201,8 @@ def backing_of(
             judge=judge,
             rules=rules,
         )
+    if check.note == evidence.FORGOTTEN and not may_add_turn:
+        raise InvalidInput(_FORGOTTEN)
     if not request.allow_inference and claimed != "agent_inference":
         _require_support(check, claimed, cfg.ingestion.evidence)
     return Backing(

@@ -36,7 +36,6 @@ _HELP: Final = {
     "evidence too short": "quote a whole sentence, or a whole message",
     "evidence does not support claim": "quote words that state exactly this, or ask the user",
     "downgraded from": "quote the user's own words for what the user stated",
-    "evidence was forgotten": "the user had this forgotten; store it only if they say it again",
     "ambiguous_mention": "several entities carry a mentioned name, so it is not linked; "
     "memory_get shows the entity_id of each",
 }

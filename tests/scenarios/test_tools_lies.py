@@ -183,3 +183,20 @@ def test_turn_that_a_host_dated_ahead_is_evidence_of_now(world, session):
 
     assert answer.data["status"] == "confirmed"
     assert session.get(answer.data["record_id"])[0].event_at == world.clock()
+
+
+@pytest.mark.parametrize("kind", ["user_statement", "agent_inference"])
+def test_model_does_not_bring_back_what_it_was_asked_to_forget(world, session, kind):
+    """B16; let the words back an inference and the next search shows the fact again."""
+    session.turn("user", "I live in Porto now.")
+    record_id = home(session, "Porto", "I live in Porto now.").data["record_id"]
+    session.tools().call("memory_forget", {"id": record_id, "reason": "the user asked"})
+    before = world.row_counts()
+
+    again = home(session, "Porto", "I live in Porto now.", source_kind=kind)
+
+    assert again.code == "invalid_input"
+    assert "quote a new turn" in again.text
+    assert world.row_counts() == before
+    session.turn("user", "All right, remember that I live in Porto now.")
+    assert not home(session, "Porto", "I live in Porto now.").is_error
