@@ -9,6 +9,8 @@ from retold.ingest.lexical_judge.features import Claim, parse
 from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse
 from retold.ingest.lexical_judge.outcome import MAX_WORDS, Outcome
 from retold.ingest.lexical_judge.pair import Pair
+from retold.ingest.lexical_judge.pairs_foreign import decide_foreign
+from retold.ingest.lexical_judge.pairs_unspaced import UNSPACED, decide_unspaced
 from retold.ingest.lexical_judge.rules import RULES
 from retold.ingest.lexical_judge.support import score_support
 from retold.models.verdict import Verdict
@@ -46,10 +48,15 @@ class LexicalJudge:
             return Verdict("same", "equal")
         if max(len(first), len(second)) > MAX_CHARS:
             return Verdict("unknown", "too-long")
+        if UNSPACED.search(first) and UNSPACED.search(second):
+            found = decide_unspaced(first, second)
+            if found is not None:
+                return Verdict(found.label, found.rule)
         mine, theirs = parse(first), parse(second)
         if max(mine.length, theirs.length) > MAX_COMPARED:
             return Verdict("unknown", "too-long")
-        outcome = decide(mine, theirs)
+        words = mine.words | theirs.words
+        outcome = decide_foreign(first, second, words) or decide(mine, theirs)
         return Verdict(outcome.label, outcome.rule, {"overlap": Pair(mine, theirs).overlap})
 
     def support(self, quote: str, claim: str, *, names: Sequence[str] = ()) -> Verdict | None:

@@ -88,6 +88,16 @@ class Text:
         return frozenset(token.word for token in self.tokens)
 
 
+_DAY_MONTH: Final = re.compile(r"\d{1,2}\.\d{1,2}$")
+_ON: Final = frozenset("am vom bis zum ab der den le du el il dal op w".split())
+
+
+def _is_dated(raw: Sequence[str], position: int) -> bool:
+    """Tell "am 17.6." from a number with a fraction."""
+    follows = position + 1 < len(raw) and raw[position + 1] == "."
+    return follows or (position > 0 and raw[position - 1].lower() in _ON)
+
+
 def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
     """Return tokens of a language other than English, its calendar and number words in English."""
     out: list[Token] = []
@@ -98,7 +108,9 @@ def _foreign_tokens(text: str, grammar: Grammar) -> tuple[Token, ...]:
         dated = position > 0 and raw[position - 1].isdigit() and following in grammar.calendar
         if word in {"de", "."} and dated:
             continue
-        if word in grammar.calendar:
+        if _DAY_MONTH.match(word) and _is_dated(raw, position):
+            out.append(Token(surface, word.replace(".", "/"), word))
+        elif word in grammar.calendar:
             word = grammar.calendar[word]
             out.append(Token(word.title(), word, word))
         else:

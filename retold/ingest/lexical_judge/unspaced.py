@@ -160,7 +160,7 @@ def fold_principal(text: str, names: Sequence[str]) -> str:
     return plain_frames(re.sub(f"{PRINCIPAL}的?(?:{PRINCIPAL})+", PRINCIPAL, text))
 
 
-def _plain_japanese(text: str) -> str:
+def plain_japanese(text: str) -> str:
     """Return Kana text in one register, without the particles that mark topic, subject, object."""
     if any("\u3041" <= char <= "\u309f" for char in text):
         for pattern, plain in _JAPANESE_ENDINGS:
@@ -210,7 +210,7 @@ def _parts(text: str) -> list[Part]:
         question = bool(_QUESTION.search(sentence))
         framed = ""
         for clause in _CUT.split(sentence):
-            found = _units(_FINAL.sub("", _plain_japanese(clause)))
+            found = _units(_FINAL.sub("", plain_japanese(clause)))
             framed += clause
             if found:
                 out.append(Part(found, clause, question, framed))
@@ -229,20 +229,31 @@ def _negative(text: str) -> bool:
     return bool(_NEGATION.search(_NOT_NEGATION.sub("", text)))
 
 
-def _sign(text: str) -> tuple[bool, int]:
+def sign_of(text: str) -> tuple[bool, int]:
     """Return (negated, attitude) of a clause; disliking wins, as it may contain the liking word."""
     attitude = -1 if _DISLIKING.search(text) else 1 if _LIKING.search(text) else 0
     return _negative(text), attitude
 
 
+def is_past(text: str) -> bool:
+    """Tell whether a text tells of a former state."""
+    return bool(_PAST.search(text))
+
+
+def is_hypothetical(text: str) -> bool:
+    """Tell whether a text tells of a wish or a possibility."""
+    return bool(_HYPOTHETICAL.search(text))
+
+
 def _signs_differ(first: str, second: str) -> bool:
-    (no_a, like_a), (no_b, like_b) = _sign(first), _sign(second)
+    (no_a, like_a), (no_b, like_b) = sign_of(first), sign_of(second)
     if like_a and like_b:
         return (like_a < 0) ^ no_a != (like_b < 0) ^ no_b
     return no_a != no_b
 
 
-def _kin(text: str) -> frozenset[int]:
+def kin_of(text: str) -> frozenset[int]:
+    """Return the numbers of the relations that a text mentions."""
     return frozenset(n for n, group in enumerate(_KIN) if any(word in text for word in group))
 
 
@@ -332,7 +343,7 @@ def _fault(part: Part, claim: Part) -> str:
         return "question"
     if is_framed(part.heard, claim.text):
         return "quoted"
-    if _kin_subjects(part) - _kin(claim.text) or _other_topic(part.units, claim.units):
+    if _kin_subjects(part) - kin_of(claim.text) or _other_topic(part.units, claim.units):
         return "other-subject"
     if _PAST.search(part.text) and not _PAST.search(claim.text):
         return "past"
@@ -357,7 +368,7 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
     if beyond:
         return 0.0, beyond
     folded = without_wish(said, folded)
-    asked = Part(_units(_plain_japanese(folded)), folded, question=False)
+    asked = Part(_units(plain_japanese(folded)), folded, question=False)
     parts = _parts(said)
     heard = [unit for part in parts for unit in part.units]
     if not asked.units or not parts:
@@ -366,7 +377,7 @@ def score(quote: str, claim: str, names: Sequence[str]) -> tuple[float, str]:
         return 0.0, "number"
     if not _latin(asked.units) <= _latin(heard):
         return 0.0, "name"
-    if _kin(asked.text) - _kin(" ".join(part.text for part in parts)):
+    if kin_of(asked.text) - kin_of(" ".join(part.text for part in parts)):
         return 0.0, "other-subject"
     wanted = _bigrams(asked.units)
     if PRINCIPAL not in heard:  # these languages drop a subject that is understood
