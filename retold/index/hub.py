@@ -52,12 +52,17 @@ def require_model(name: str, *, allow_download: bool = False) -> ModelFiles:
 
 def require_packages(name: str) -> None:
     """Raise RetoldSetupError when the packages that load a model are not installed."""
-    missing = [package for package in PACKAGES if find_spec(package) is None]
+    missing = not_installed(PACKAGES)
     if missing:
         raise RetoldSetupError(
             f"the model {name!r} needs {' and '.join(missing)}; run: {INSTALL}, "
             f"or open the store with {_OFFLINE}, which needs neither"
         )
+
+
+def not_installed(packages: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the packages that this environment lacks, in order; none is imported."""
+    return tuple(package for package in packages if find_spec(package) is None)
 
 
 def pull_target(name: str) -> str:
@@ -81,7 +86,7 @@ def download_model(name: str, *, progress: Progress | None = None) -> ModelFiles
     leaves the hub's own bars on standard error. Raises RetoldSetupError with the reason, at once
     when the hub cannot be reached.
     """
-    if find_spec("huggingface_hub") is None:
+    if not_installed(["huggingface_hub"]):
         raise RetoldSetupError(f"downloading a model needs huggingface_hub; run: {INSTALL}")
     try:
         _download(name, progress)

@@ -48,6 +48,11 @@ class ModelFiles:
         """
         return _joined(_known_sha256(path) for path in self.weights)
 
+    @property
+    def label(self) -> str:
+        """Return the name with the first digits of the hash, to be kept beside what it scored."""
+        return f"{self.name}@{self.sha256[:12]}"
+
     def measured_sha256(self) -> str:
         """Return the same hash, read from the bytes of the weights."""
         return _joined(_file_sha256(path) for path in self.weights)

@@ -61,7 +61,7 @@ class BgeReranker:
                 f"reranker.model: {model!r} has {len(labels)} outputs; choose {_WANTED}"
             )
         self.files = files
-        self.name = f"{model}@{files.sha256[:12]}"
+        self.name = files.label
         self._timeout_seconds = timeout_ms / 1000
         self._batch_size = batch_size
         self._model = CrossEncoderModel(files, placement or Placement(), RerankError)

@@ -62,7 +62,7 @@ class NLICrossEncoderJudge:
         """Find the files and the labels; nothing is loaded yet."""
         self.files = require_model(model, allow_download=allow_download)
         self._labels = nli_labels(self.files)
-        self.name = f"{model}@{self.files.sha256[:12]}"
+        self.name = self.files.label
         self._entail_floor = entail_floor
         self._contradict_floor = contradict_floor
         self._model = CrossEncoderModel(self.files, placement or Placement(), JudgeError)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from retold.config import ProfileName, RetoldConfig, profile_config
 from retold.errors import RetoldSetupError
-from retold.index.hub import PACKAGES, Progress, download_model, pull_target
+from retold.index.hub import PACKAGES, Progress, download_model, not_installed, pull_target
 from retold.index.model_files import ModelFiles, find_model
 from retold.operations.status import embedder_state
 
@@ -129,7 +129,7 @@ def damage(files: ModelFiles) -> str | None:
 
 def _of_hub(role: ModelRole, name: str, *, needed: bool = True) -> ModelState:
     files = find_model(name)
-    missing = tuple(package for package in PACKAGES if find_spec(package) is None)
+    missing = not_installed(PACKAGES)
     if files is None:
         return ModelState(role, name, needed, False, None, None, None, None, missing)
     return ModelState(

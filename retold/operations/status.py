@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
 from retold.config import EmbeddingConfig, RetoldConfig
-from retold.index.hub import PACKAGES
+from retold.index.hub import PACKAGES, not_installed
 from retold.index.model_files import find_model
 from retold.index.sentence_transformers import versioned
 from retold.protocols import Embedder, EquivalenceJudge
@@ -138,7 +137,7 @@ def embedder_state(config: EmbeddingConfig) -> EmbedderState:
     """Return the identity of the configured embedder and what is not installed for it."""
     if not config.is_packaged:
         files = find_model(config.model)
-        missing = (*_not_installed(PACKAGES), *(() if files else (f"the model {config.model}",)))
+        missing = (*not_installed(PACKAGES), *(() if files else (f"the model {config.model}",)))
         return EmbedderState(
             config.model,
             versioned(config.version, files),
@@ -149,7 +148,7 @@ def embedder_state(config: EmbeddingConfig) -> EmbedderState:
     from retold.index.onnx import DIMS, MODEL_PACKAGE, MODEL_SHA256, OnnxEmbedder
 
     version = OnnxEmbedder(version=config.version).version
-    missing = _not_installed((*_RUNTIME_PACKAGES, MODEL_PACKAGE))
+    missing = not_installed((*_RUNTIME_PACKAGES, MODEL_PACKAGE))
     return EmbedderState(config.model, version, DIMS, MODEL_SHA256, missing)
 
 
@@ -165,7 +164,7 @@ def _judge_name(config: RetoldConfig) -> str:
     if not config.ingestion.equivalence.is_lexical:
         name = config.ingestion.equivalence.model
         files = find_model(name)
-        return name if files is None else f"{name}@{files.sha256[:12]}"
+        return name if files is None else files.label
     from retold.ingest.lexical_judge import LexicalJudge
 
     return LexicalJudge().name
@@ -186,10 +185,6 @@ def _dense(tx: Transaction, embedder: EmbedderState, vectors: int) -> DenseChann
     if not vectors:
         return DenseChannel("empty", "no record has a vector yet", vectors, shown)
     return DenseChannel("ready", None, vectors, shown)
-
-
-def _not_installed(packages: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in packages if find_spec(name) is None)
 
 
 def _size(path: Path) -> int:
