@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from retold.errors import InvalidInput
 from retold.tools.answers import ToolResult
 from retold.tools.catalogue import DESCRIPTIONS
 from retold.tools.handlers import ToolHandlers
@@ -32,7 +34,7 @@ class Tool:
     published_schema: Schema = field(repr=False)
     callable: Callable[[Arguments], ToolResult] = field(repr=False)
 
-    def __call__(self, **arguments: Any) -> ToolResult:  # noqa: ANN401  # any JSON value
+    def __call__(self, /, **arguments: Any) -> ToolResult:  # noqa: ANN401  # any JSON value
         """Answer a call whose arguments are keywords."""
         return self.callable(arguments)
 
@@ -115,8 +117,10 @@ class SessionTools(Mapping[str, Tool]):
         ``message`` is the SDK's message or a mapping with ``content``. Send the blocks back as the
         content of one user message; none means that the model is done. ``others`` names the tools
         that the application answers itself: every other unknown name is answered with an error,
-        since the provider refuses a call without an answer.
+        since the provider refuses a call without an answer. Raises InvalidInput for what is no
+        message.
         """
+        _require_message(message, ("content",), "the message that messages.create returned")
         blocks = []
         for block in _items(message, "content"):
             if _of(block, "type") != "tool_use" or _of(block, "name") in [*others]:
@@ -136,8 +140,10 @@ class SessionTools(Mapping[str, Tool]):
         """Call what an assistant message asks for; return its tool messages, in order.
 
         ``message`` is ``response.choices[0].message`` or a mapping with ``tool_calls``. Append the
-        messages after it; none means that the model is done. ``others`` as for Anthropic.
+        messages after it; none means that the model is done. ``others`` and errors as for
+        Anthropic.
         """
+        _require_message(message, ("tool_calls", "content", "role"), "response.choices[0].message")
         messages = []
         for call in _items(message, "tool_calls"):
             function = _of(call, "function")
@@ -176,6 +182,13 @@ class SessionTools(Mapping[str, Tool]):
             published_schema=published,
             callable=lambda arguments: self.call(name, arguments),
         )
+
+
+def _require_message(message: object, names: tuple[str, ...], wanted: str) -> None:
+    """Raise InvalidInput for an object without any of the fields, which asks for nothing."""
+    has = message.__contains__ if isinstance(message, Mapping) else partial(hasattr, message)
+    if not any(map(has, names)):
+        raise InvalidInput(f"this is no message of an assistant; pass {wanted}", field="message")
 
 
 def _of(thing: object, name: str) -> Any:  # noqa: ANN401  # an SDK's object or its JSON

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from retold import Overrides, Retold, Scope, StoreBusy
+from retold import InvalidInput, Overrides, Retold, Scope, StoreBusy
 from retold.models import WriteRequest
 from retold.store.events import EventRepository
 from retold.text.frames import MEMORY_TOOL_NAMES
@@ -803,3 +804,28 @@ def test_name_that_is_no_text_is_answered_beside_tools_of_the_application(tools,
 
     assert "unknown_tool" in anthropic["content"]
     assert "unknown_tool" in openai["content"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param("hello", id="text"),
+        pytest.param({"choices": [{"message": {"role": "assistant"}}]}, id="a whole response"),
+        pytest.param(SimpleNamespace(choices=[]), id="a client's whole response"),
+    ],
+)
+def test_what_is_no_message_is_refused_instead_of_taken_for_a_model_that_is_done(tools, message):
+    """Answer it with no blocks and a loop that passes the wrong object never calls a tool."""
+    with pytest.raises(InvalidInput, match="no message"):
+        tools.answer_anthropic(message)
+    with pytest.raises(InvalidInput, match=r"choices\[0\]\.message"):
+        tools.answer_openai(message)
+
+
+@pytest.mark.parametrize("name", ["self", "arguments", "name"])
+def test_tool_takes_any_name_a_model_makes_up_as_a_keyword(tools, name):
+    answer = tools["memory_search"](**{name: 1})
+
+    assert code(answer) == "invalid_input"
+    assert name in answer.text
