@@ -1,4 +1,4 @@
-"""Compare the files of a wheel with the tracked files of the package."""
+"""Compare the files of a wheel with the tracked files of the packages."""
 
 import subprocess
 import sys
@@ -9,9 +9,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def tracked() -> set[str]:
-    """Return every committed file below the package folder."""
+    """Return every committed file below the package folders."""
     listing = subprocess.run(
-        ["git", "ls-files", "-z", "--", "retold"],
+        ["git", "ls-files", "-z", "--", "retold", "workers"],
         capture_output=True,
         check=True,
         cwd=ROOT,

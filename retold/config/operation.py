@@ -210,6 +210,4 @@ class QueueConfig(Block):
     enqueue_timeout_ms: int = key(500, "Longest delay an announcement may cause.", "ms", ge=1)
     max_pending: int = key(1000, "The sweep announces nothing above this.", "jobs", ge=1)
     max_attempts: int = key(5, "Attempts of one stage before a session is set aside.", "", ge=1)
-    sweep_seconds: int = key(
-        60, "Pause between two sweeps over the to-do list.", "seconds", ge=1, waits=True
-    )
+    sweep_seconds: int = key(60, "Pause between two sweeps over the to-do list.", "seconds", ge=1)

@@ -61,7 +61,7 @@ class Retold:
         profile at once or an unknown profile, RetoldSetupError for a missing model or package,
         MigrationRequired, ForeignFile, EmbeddingProfileMismatch and StoreUnavailable.
         """
-        file, chosen, name = _settings(path, config, profile)
+        file, chosen, name = resolve_settings(path, config, profile)
         runtime = build_runtime(
             chosen,
             file,
@@ -178,12 +178,15 @@ class Retold:
         return MemorySession(self.runtime, principal)
 
 
-def _settings(
+def resolve_settings(
     path: str | os.PathLike[str] | None,
     config: RetoldConfig | str | os.PathLike[str] | None,
     profile: str | None,
 ) -> tuple[str, RetoldConfig, str | None]:
-    """Return the file, the configuration to use and the profile name a new store remembers."""
+    """Return the file, the configuration to use and the profile name a new store remembers.
+
+    Arguments and errors are those of ``Retold.open``, which takes its settings from here.
+    """
     choices = ", ".join(PROFILES)
     if config is not None and profile is not None:
         raise ValueError(f"pass config or profile, not both; the profiles are {choices}")

@@ -6,12 +6,16 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from retold.queue.files import QueueName, make_storage
 from retold.queue.messages import TASKS, ForeignMessage, decode_row, encode_message
 from retold.util import IdSource, new_id
 
 logger = logging.getLogger(__name__)
+
+URGENT: Final = 10
+"""The priority of what is no session: signs of life and sweeps."""
 
 
 class HueyQueue:
@@ -45,9 +49,13 @@ class HueyQueue:
         """Announce sessions that are not announced already; return how many. Never raises."""
         return self._guarded(lambda: self._enqueue(TASKS["extract_session"], session_ids))
 
-    def beat(self) -> int:
-        """Ask the consumer for a sign of life, unless it has been asked; return 1 or 0."""
-        return self._guarded(lambda: self._enqueue(TASKS["beat"], [self._name]))
+    def ask(self, task: str, argument: str) -> int:
+        """Ask the consumer for something that is not one session's, unless it has been asked.
+
+        ``task`` is a key of ``TASKS``. It comes before every session, however many wait. Returns 1,
+        or 0 when nothing was written. Never raises.
+        """
+        return self._guarded(lambda: self._enqueue(TASKS[task], [argument], urgent=True))
 
     def _guarded(self, enqueue: Callable[[], int]) -> int:
         try:
@@ -59,15 +67,17 @@ class HueyQueue:
             )
             return 0
 
-    def _enqueue(self, task: str, arguments: Sequence[str]) -> int:
+    def _enqueue(self, task: str, arguments: Sequence[str], *, urgent: bool = False) -> int:
         storage = make_storage(self._name, self.path, timeout_seconds=self._timeout_seconds)
         with closing(storage):
             rows = storage.enqueued_items(self._max_pending)
             waiting = {argument for row in rows for argument in _arguments(row, task)}
-            room = self._max_pending - len(rows)
+            room = len(arguments) if urgent else self._max_pending - len(rows)
             new = [each for each in dict.fromkeys(arguments) if each not in waiting][:room]
+            priority = URGENT if urgent else 0
             for argument in new:
-                storage.enqueue(encode_message(task, self._new_id(), [argument]), 0)
+                row = encode_message(task, self._new_id(), [argument], priority=priority)
+                storage.enqueue(row, priority)
         return len(new)
 
 

@@ -81,10 +81,12 @@ def test_no_more_than_may_wait_are_announced(file):
     assert len(rows(file)) == 2
 
 
-def test_sign_of_life_is_asked_for_once_at_a_time(file):
-    queue = bell(file)
+def test_sign_of_life_is_asked_for_once_and_before_every_session(file):
+    queue = bell(file, max_pending=2)
+    queue.announce(NAMES)
 
-    assert (queue.beat(), queue.beat()) == (1, 0)
+    assert (queue.ask("beat", "extraction"), queue.ask("beat", "extraction")) == (1, 0)
+    assert TASKS["beat"].encode() in rows(file)[0]
 
 
 def test_without_a_file_nothing_is_made_and_nothing_is_wrong(path, caplog):

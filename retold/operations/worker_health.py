@@ -1,0 +1,94 @@
+"""Whether the work in the background goes on, and what to do where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from retold.config import RetoldConfig
+from retold.operations.heartbeat import Heartbeat, heartbeat_of
+from retold.queue import QUEUES, QueueState, inspect_queue, queue_path
+from retold.store import Store
+from retold.store.claims import Backlog
+
+MISSED_BEATS: Final = 3
+"""So many sweeps may pass without a sign of life: one may wait behind a long session."""
+
+LONGEST_WAIT: Final = timedelta(minutes=15)
+"""A session that waits longer is not merely next in line."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueHealth:
+    """One queue: its file, and its consumer's last sign of life, None when there was none."""
+
+    state: QueueState
+    heartbeat: Heartbeat | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersHealth:
+    """The queues in order, the to-do list, and what is wrong in sentences.
+
+    ``problems`` need somebody now; ``notices`` do not stop the work.
+    """
+
+    at: datetime
+    queues: tuple[QueueHealth, ...]
+    backlog: Backlog
+    problems: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
+    """Look at queue files, signs of life and the to-do list; nothing is changed.
+
+    Raises what the store raises.
+    """
+    with store.read() as tx:
+        now, backlog = tx.now, tx.claims.backlog()
+        beats = {name: heartbeat_of(tx, name) for name in QUEUES}
+    queues = tuple(
+        QueueHealth(
+            inspect_queue(name, queue_path(store.path, config.queue.directory, name)), beats[name]
+        )
+        for name in QUEUES
+    )
+    patience = MISSED_BEATS * timedelta(seconds=config.queue.sweep_seconds)
+    problems = [text for each in queues for text in _queue_problems(each, now, patience)]
+    notices = [*_foreign(queues), *_backlog_notices(backlog, now)]
+    return WorkersHealth(now, queues, backlog, tuple(problems), tuple(notices))
+
+
+def _queue_problems(health: QueueHealth, now: datetime, patience: timedelta) -> Iterator[str]:
+    name, beat = health.state.name, health.heartbeat
+    if health.state.problem is not None:
+        yield f"{name} queue: {health.state.problem}"
+    if beat is None:
+        yield f"{name}: no worker was ever seen; start `retold worker {name}`"
+        return
+    if now - beat.at > patience:
+        minutes = (now - beat.at) / timedelta(minutes=1)
+        yield (
+            f"{name}: no sign of life for {minutes:.0f} minutes (process {beat.pid}); "
+            f"look for it, or start `retold worker {name}`"
+        )
+    if health.state.identity is not None and beat.file not in (None, health.state.identity):
+        yield f"{name}: the worker reads another file than this queue; it finds the new one soon"
+
+
+def _foreign(queues: tuple[QueueHealth, ...]) -> Iterator[str]:
+    for each in queues:
+        if each.state.foreign:
+            yield f"{each.state.name} queue: {each.state.foreign} foreign rows will be dropped"
+
+
+def _backlog_notices(backlog: Backlog, now: datetime) -> Iterator[str]:
+    if backlog.failed:
+        yield f"{backlog.failed} sessions were set aside after too many attempts"
+    oldest = backlog.oldest_requested_at
+    if oldest is not None and now - oldest > LONGEST_WAIT:
+        minutes = (now - oldest) / timedelta(minutes=1)
+        yield f"the oldest of {backlog.waiting} waiting sessions waits for {minutes:.0f} minutes"

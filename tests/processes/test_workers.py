@@ -1,0 +1,146 @@
+"""Real consumers on a real store, and everything that ends them or their files."""
+
+import os
+import pickle
+import signal
+import sqlite3
+
+import pytest
+
+from retold.queue import inspect_queue
+from tests.workers.processes import site
+from tests.workers.scripted import long_ago
+
+
+@pytest.fixture
+def here(tmp_path):
+    with site(tmp_path) as made:
+        yield made
+
+
+def done(consumer, session_id, what="reviewed"):
+    return consumer.until("worked on a session", session_id=session_id, done=what)
+
+
+def test_announced_session_is_extracted_once_and_the_stop_is_clean(here):
+    extraction = here.start("extraction")
+    session_id = here.requested("monday")
+    done(extraction, session_id)
+
+    assert here.runs() == [session_id]
+    assert extraction.stop() == 0
+    assert here.state(session_id).extracted_at is not None
+
+
+def test_session_whose_bell_was_lost_is_found_by_the_sweep(here):
+    session_id = here.requested("monday", ring=False)
+    extraction, maintenance = here.start("extraction"), here.start("maintenance")
+
+    done(extraction, session_id)
+    assert here.runs() == [session_id]
+    assert maintenance.stop() == 0
+
+
+def test_group_killed_in_the_middle_of_a_step_repeats_it_and_its_effects_come_once(here):
+    os.mkfifo(here.path.with_name("gate"))
+    extraction = here.start("extraction")
+    session_id = here.requested("wait for the end")
+    with here.path.with_name("gate").open("wb"):  # opens when the step reads it
+        extraction.kill_group()
+    assert here.state(session_id).token is not None
+    long_ago(here.store, session_id)
+    here.path.with_name("gate").unlink()
+    here.path.with_name("gate").write_bytes(b"")
+
+    extraction, maintenance = here.start("extraction"), here.start("maintenance")
+    done(extraction, session_id)
+    assert here.runs() == [session_id]
+    assert here.events(session_id) == ["extraction.reclaimed", "extraction.run"]
+    assert maintenance.stop() == 0
+
+
+def test_no_child_outlives_a_consumer_that_was_killed(here):
+    os.mkfifo(here.path.with_name("gate"))
+    extraction = here.start("extraction")
+    here.requested("wait for ever")
+    with here.path.with_name("gate").open("wb"):
+        os.kill(extraction.process.pid, signal.SIGKILL)
+        extraction.rest()  # comes to its end only when every child is gone
+
+    assert extraction.process.returncode == -signal.SIGKILL
+    assert here.runs() == []
+
+
+def test_stop_lets_a_step_end_that_ends_in_time(here):
+    os.mkfifo(here.path.with_name("gate"))
+    extraction = here.start("extraction", "--grace", "60")
+    session_id = here.requested("wait a moment")
+    with here.path.with_name("gate").open("wb"):
+        extraction.process.send_signal(signal.SIGTERM)
+    extraction.rest()
+
+    assert extraction.process.returncode == 0
+    assert here.runs() == [session_id]
+
+
+def test_stop_hands_a_step_back_that_does_not_end_in_time(here):
+    os.mkfifo(here.path.with_name("gate"))
+    extraction = here.start("extraction", "--grace", "0.2")
+    session_id = here.requested("wait for ever")
+    with here.path.with_name("gate").open("wb"):
+        assert extraction.stop() == 0
+
+    state = here.state(session_id)
+    assert (state.token, state.attempts, state.next_at) == (None, 0, None)
+    assert here.events(session_id) == []
+
+
+def test_session_that_kills_its_worker_ends_as_a_dead_letter_and_stops_no_other(here):
+    extraction, maintenance = here.start("extraction"), here.start("maintenance")
+    poison, other = here.requested("kill me"), here.requested("monday")
+    done(extraction, other)
+    while here.state(poison).failed_at is None:
+        maintenance.until("swept")
+
+    assert here.runs() == [other]
+    assert here.state(poison).error == "attempts_exhausted"
+    assert here.events(poison)[-1] == "extraction.dead"
+
+
+def test_rows_of_others_in_the_queue_run_nothing_and_stop_nothing(here, tmp_path):
+    extraction = here.start("extraction")
+    done(extraction, here.requested("first"))
+    trace = tmp_path / "a pickle was loaded"
+
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(trace), "w"))
+
+    rows = sqlite3.connect(here.queue_file())
+    with rows:
+        for data in (pickle.dumps(Bomb()), b"{}", b"\xff", b'{"v":1}'):
+            rows.execute(
+                "insert into task (queue, data, priority) values ('extraction', ?, 99)", (data,)
+            )
+    rows.close()
+    second = here.requested("second")
+    done(extraction, second)
+
+    assert not trace.exists()
+    assert inspect_queue("extraction", here.queue_file()).foreign == 0
+
+
+def test_queue_file_deleted_under_the_consumers_loses_nothing(here):
+    extraction, maintenance = here.start("extraction"), here.start("maintenance")
+    done(extraction, here.requested("first"))
+    for name in ("extraction", "maintenance"):
+        for ending in ("", "-wal", "-shm"):
+            here.queue_file(name).with_name(here.queue_file(name).name + ending).unlink(
+                missing_ok=True
+            )
+    second = here.requested("second")
+
+    done(extraction, second)
+    assert here.runs()[-1] == second
+    assert here.queue_file().stat().st_mode & 0o777 == 0o600
+    assert maintenance.stop() == 0

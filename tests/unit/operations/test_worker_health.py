@@ -1,0 +1,103 @@
+import pytest
+
+from retold.operations.heartbeat import note_heartbeat
+from retold.operations.worker_health import workers_health
+from retold.queue import QUEUES, file_identity, make_storage, queue_path, reset_queue
+from retold.testing import MemoryLab
+
+
+@pytest.fixture
+def lab(tmp_path):
+    with MemoryLab.open(tmp_path / "memory.sqlite") as opened:
+        yield opened
+
+
+def file_of(lab, name):
+    return queue_path(lab.path, None, name)
+
+
+def make_file(lab, name):
+    storage = make_storage(name, file_of(lab, name), timeout_seconds=1)
+    storage.initialize_schema()
+    storage.close()
+
+
+def beat(lab, name):
+    note_heartbeat(lab.store, name, pid=7, file=file_identity(file_of(lab, name)))
+
+
+@pytest.fixture
+def working(lab):
+    for name in QUEUES:
+        make_file(lab, name)
+        beat(lab, name)
+    return lab
+
+
+def look(lab):
+    return workers_health(lab.store, lab.config)
+
+
+def test_working_workers_have_no_problem(working):
+    health = look(working)
+
+    assert (health.problems, health.notices) == ((), ())
+    assert [each.state.name for each in health.queues] == list(QUEUES)
+
+
+def test_workers_that_were_never_started_are_named_with_the_command(lab):
+    problems = look(lab).problems
+
+    assert len(problems) == 4
+    assert "extraction: no worker was ever seen; start `retold worker extraction`" in problems
+
+
+def test_consumer_that_went_silent_is_told_with_its_process(working):
+    working.clock.advance(minutes=10)
+    beat(working, "maintenance")
+
+    (problem,) = look(working).problems
+    assert problem.startswith("extraction: no sign of life for 10 minutes (process 7)")
+
+
+def test_consumer_that_reads_a_removed_file_is_told(working):
+    reset_queue(file_of(working, "extraction"), "old")
+    make_file(working, "extraction")
+
+    (problem,) = look(working).problems
+    assert "reads another file" in problem
+
+
+def test_damaged_queue_is_told_with_the_command_that_helps(working):
+    file_of(working, "extraction").write_bytes(b"no database" * 500)
+
+    (problem,) = look(working).problems
+    assert problem.startswith("extraction queue:")
+    assert "retold queue reset" in problem
+
+
+def test_backlog_and_dead_letters_are_notices(working):
+    hooks = working.runtime.hooks
+    for name in ("monday", "tuesday"):
+        principal = working.session("ana", session_id=name).principal
+        session = hooks.on_session_end(principal, extract=True)
+    with working.store.write() as tx:
+        tx.claims.bury(session.id, "invalid_completion")
+    working.clock.advance(minutes=20)
+    for name in QUEUES:
+        beat(working, name)
+    health = look(working)
+
+    assert health.problems == ()
+    assert health.notices == (
+        "1 sessions were set aside after too many attempts",
+        "the oldest of 1 waiting sessions waits for 20 minutes",
+    )
+
+
+def test_foreign_rows_are_counted(working):
+    storage = make_storage("extraction", file_of(working, "extraction"), timeout_seconds=1)
+    storage.enqueue(b"\x80\x04N.", 0)
+    storage.close()
+
+    assert look(working).notices == ("extraction queue: 1 foreign rows will be dropped",)
