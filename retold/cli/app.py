@@ -28,12 +28,15 @@ COMMANDS: Final = {
     "completion": ("retold.cli.completion", "Print a script that completes commands in a shell."),
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "dump": ("retold.cli.dump", "Print records as JSON lines."),
+    "expire": ("retold.cli.expire", "Mark records past their expiry as expired."),
     "get": ("retold.cli.get", "Print full records with their lineage and events."),
     "grant": ("retold.cli.grants", "Let an agent use a shared scope."),
     "history": ("retold.cli.history", "Show every version of a claim."),
     "list": ("retold.cli.list", "List records, the newest first."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
     "models": ("retold.cli.models", "Look at the models of the profiles, fetch them, try them."),
+    "retain": ("retold.cli.retain", "Blank and remove what was to be kept for a while only."),
+    "review-due": ("retold.cli.review_due", "Flag records whose review is due."),
     "revoke": ("retold.cli.grants", "Take a grant away."),
     "scope": ("retold.cli.scope", "Look at scopes: who owns records."),
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
@@ -54,7 +57,8 @@ class LazyGroup(click.Group):
         """Load one command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -12,6 +12,7 @@ from retold.errors import ModelError, RetoldError, StoreBusy, StoreCorrupt
 DONE: Final = 0
 UNEXPECTED: Final = 1
 REFUSED: Final = 2
+BACKLOG: Final = 3
 PENDING: Final = 5
 UNHEALTHY: Final = 6
 

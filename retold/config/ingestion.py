@@ -112,7 +112,7 @@ class IngestionConfig(Block):
     )
     review_model: Text = key("claude-haiku-4-5-20251001", "Model that reviews candidates.")
     temporal_review_batch_size: int = key(
-        100, "Most due records of one review pass.", "records", ge=1, waits=True
+        100, "Most due records of one review pass.", "records", ge=1
     )
     extraction_timeout_ms: int = key(60_000, "Bound on one extractor call.", "ms", ge=1)
     review_timeout_ms: int = key(30_000, "Bound on one reviewer call.", "ms", ge=1)

@@ -97,7 +97,6 @@ class SessionsConfig(Block):
         "Transcripts are blanked this long after an extracted session ended.",
         "days",
         ge=0,
-        waits=True,
     )
 
 
@@ -117,10 +116,18 @@ class LogsConfig(Block):
         "Search log, turn decisions and event payloads are kept this long.",
         "days",
         ge=0,
-        waits=True,
     )
     detail: Literal["full", "summary"] = key(
         "full", "full keeps every candidate for replay; summary only what was returned."
+    )
+
+
+class ReviewsConfig(Block):
+    """How many questions may wait for a person, and for how long, before a command fails."""
+
+    max_open: int = key(50, "More open reviews of a kind breach the backlog.", "reviews", ge=0)
+    max_age_days: int = key(
+        7, "An open review that waits for longer breaches the backlog.", "days", ge=0
     )
 
 

@@ -10,6 +10,7 @@ from retold.config.operation import (
     HostedConfig,
     LogsConfig,
     QueueConfig,
+    ReviewsConfig,
     SearchLogConfig,
     SessionsConfig,
     StoreConfig,
@@ -29,6 +30,7 @@ class RetoldConfig(Block):
     sessions: SessionsConfig = SessionsConfig()
     search_log: SearchLogConfig = SearchLogConfig()
     logs: LogsConfig = LogsConfig()
+    reviews: ReviewsConfig = ReviewsConfig()
     audit: AuditConfig = AuditConfig()
     hosted: HostedConfig = HostedConfig()
     queue: QueueConfig = QueueConfig()

@@ -16,6 +16,7 @@ import apsw
 from retold.errors import MigrationRequired, StoreBusy, StoreError, StoreUnavailable
 from retold.store import connection as opening
 from retold.store import migrations
+from retold.store.checkpoint import Checkpoint, save_log
 from retold.store.connection import translated
 from retold.store.readers import Readers
 from retold.store.transaction import CommitHook, Transaction
@@ -232,6 +233,21 @@ class Store:
                     self._log_lock.release()
                 except RuntimeError:
                     pass
+
+    def checkpoint(self, *, max_wait_ms: int) -> Checkpoint:
+        """Save the log into the file and empty it, as far as readers allow.
+
+        Writers of any process wait ``max_wait_ms`` at most for it. Raises StoreUnavailable for a
+        store that was opened read-only.
+        """
+        self._require_usable()
+        self._require_same_file()
+        with translated(self.path):
+            connection = self._open_writer()
+            try:
+                return save_log(connection, max_wait_ms)
+            finally:
+                opening.close(connection)
 
     def _transaction(self, connection: apsw.Connection, *, writable: bool) -> Transaction:
         return Transaction(connection, now=self._clock(), new_id=self._new_id, writable=writable)

@@ -146,3 +146,11 @@ def test_mutants_see_one_check_go(tmp_path):
     document = json.loads(done.stdout)
     assert [one["name"] for one in document["mutants"]] == ["status"]
     assert document["survived"] == []
+
+
+def test_maintenance_is_measured_beside_every_job(tmp_path):
+    done = run("maintenance.py", "--rows", 24, "--json", cwd=tmp_path)
+
+    lines = json.loads(done.stdout)["lines"]
+    assert [one["beside"] for one in lines] == ["nothing", "expire", "review-due", "retain"]
+    assert all(one["writes"] > 0 for one in lines)
