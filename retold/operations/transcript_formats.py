@@ -90,7 +90,7 @@ def read_cases(stream: JsonStream, ours: frozenset[str]) -> Iterator[ReadTurn]:
             else:
                 stream.skip()
         if not has_turns:
-            advice = "it is missing; is this a file of the format jsonl?"
+            advice = "it is missing; a file with one turn a line is of the format jsonl"
             raise refused(f"line {stream.line}", "turns", advice)
         stream.end_document()
 

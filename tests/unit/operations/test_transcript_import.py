@@ -308,7 +308,7 @@ def test_wrong_turn_of_a_case_is_named_and_everything_before_it_is_stored(lab, r
         ({"turns": [], "id": "a"}, "field `id`: it is missing before `turns`"),
         ({"id": 7, "turns": []}, "field `id`: it is no text"),
         ({"id": "a", "turns": {}}, "an array is missing"),
-        (line("of the other format", id="1"), "field `turns`: it is missing; is this a file of"),
+        (line("of the other format", id="1"), "field `turns`: it is missing; a file with"),
         ("[]", "an object is missing"),
     ],
 )
