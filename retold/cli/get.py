@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from retold.cli.reading import Reading, no_record, opened_reading
 from retold.cli.record_text import full_lines
 from retold.errors import NotFound
 from retold.retrieve import lookup
+from retold.store import Transaction
 
 
 @click.command()
@@ -23,8 +25,8 @@ from retold.retrieve import lookup
 def get(options: GlobalOptions, *, ids: tuple[str, ...]) -> int:
     """Print full records with their lineage and events.
 
-    An agent's own view, with --as AGENT/USER, has no events and no observations: they may name
-    others.
+    An agent's own view, with --as AGENT/USER, has no events, no observations and no names of
+    entities: they may name others.
     """
     with opened_reading(options) as reading:
         found = records_document(reading, ids)
@@ -51,6 +53,13 @@ def records_document(reading: Reading, ids: tuple[str, ...]) -> dict[str, Any]:
             observations = reading.tx.evidence.list_for(rows[view["id"]].seq)
             if view["tombstone"]:  # what is forgotten is not quoted either
                 observations = [replace(one, quote=None) for one in observations]
+            view["entities"] = list(_named(reading.tx, view["entity_ids"]))
             view["observations"] = plain(observations)
             view["events"] = plain(reading.tx.events.list_for_record(view["id"]))
     return {"records": records, "missing": list(looked_up.missing)}
+
+
+def _named(tx: Transaction, entity_ids: Iterable[str]) -> Iterator[dict[str, str]]:
+    for entity in map(tx.entities.get, entity_ids):
+        if entity is not None:
+            yield {"id": entity.id, "kind": entity.kind, "name": entity.canonical}

@@ -103,8 +103,10 @@ def _times(view: Document) -> Iterator[str]:
 def _links(view: Document) -> Iterator[str]:
     if view["tags"]:
         yield from labelled("tags", ", ".join(map(clean, view["tags"])))
-    if view["entity_ids"]:
-        yield from labelled("entities", ", ".join(view["entity_ids"]))
+    names = {one["id"]: f" {one['kind']} {clean(one['name'])}" for one in view.get("entities", ())}
+    for number, entity_id in enumerate(view["entity_ids"]):
+        label = "entities" if number == 0 else ""
+        yield from labelled(label, f"{entity_id}{names.get(entity_id, '')}")
     for number, record_id in enumerate(view["lineage"], start=1):
         this = " this one" if record_id == view["id"] else ""
         yield from labelled("versions" if number == 1 else "", f"{number}  {record_id}{this}")

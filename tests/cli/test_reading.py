@@ -42,6 +42,8 @@ def test_get_prints_a_record_with_lineage_observations_and_events(store, ids):
     assert f"versions   1  {ids['Porto']}" in lines
     assert f"           2  {ids['Braga']} this one" in lines
     assert record["lineage"] == [ids["Porto"], ids["Braga"]]
+    assert [(one["kind"], one["name"]) for one in record["entities"]] == [("person", "ana")]
+    assert f"entities   {record['entity_ids'][0]} person ana" in lines
     assert record["observations"][0]["quote"] == "I live in Braga now"
     assert record["events"][0]["kind"] == "record.created"
     assert record["events"][0]["payload"]["supersedes"] == ids["Porto"]
