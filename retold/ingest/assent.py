@@ -59,6 +59,13 @@ _TAKES_BACK_UNSPACED: Final = re.compile(
     "不|没|沒|未|别|別|错|錯|但|可是|ない|ません|違|ちが|いいえ|いや|でも|けど|ไม่|แต่|않|없|못"
 )
 _ASKS: Final = ("?", "؟", "吗", "嗎", "ですか", "ますか", "ไหม", "มั้ย")
+_VERIFIES: Final = re.compile(
+    r"\b(?:right|correct|true|accurate|confirm|is that so|richtig|stimmt"
+    r"|korrekt|vrai|exact|correcto|verdad|cierto|certo|correto|giusto|vero|klopt|верно|правильно)\b"
+    r"|n't (?:it|you|they|that)\b|对吗|對嗎|是吗|是嗎|对吧|對吧"
+    r"|正确|正確|ですか|ですね|でしょうか|ใช่ไหม|ใช่มั้ย|맞"
+)
+"""What a question holds that asks only whether what was said before it holds."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。؟])")
 _CLAUSE_END: Final = re.compile(r"[,;:.!?、。؟]+|\s-+\s")
 _PLAIN_EMOJI: Final = "\ufe0f"
@@ -82,6 +89,16 @@ def is_assent(answer: str) -> bool:
         return False
     clauses = map(_bare, _CLAUSE_END.split(folded))
     return not any(_takes_back(clause) for clause in clauses if clause not in _ALONE)
+
+
+def asks_anything_else(statement: str) -> bool:
+    """Return whether words hold a question of their own, which a yes may answer instead.
+
+    "Is that right?" is none; "Shall I book it?" is one, whatever was claimed before it.
+    """
+    folded = fold_quote(statement).casefold()
+    sentences = map(str.strip, _SENTENCE_END.split(folded))
+    return any(one.endswith(_ASKS) and not _VERIFIES.search(one) for one in sentences)
 
 
 def _bare(clause: str) -> str:

@@ -12,7 +12,7 @@ from retold.errors import InvalidInput, NotFound
 from retold.index.vector import VectorIndex
 from retold.ingest import evidence
 from retold.ingest.admission import admitted_quote, admitted_reason
-from retold.ingest.assent import is_assent
+from retold.ingest.assent import asks_anything_else, is_assent
 from retold.ingest.denials import Denials
 from retold.ingest.entities import is_personal, principal_names
 from retold.ingest.evidence import EvidenceRules
@@ -312,6 +312,8 @@ class Revision:
         at = next((i for i, turn in enumerate(turns) if turn is check.turn), 0)
         before = turns[at - 1] if at else None
         if before is None or before.role != "assistant" or not before.is_evidence:
+            return False
+        if asks_anything_else(before.content):
             return False
         verdict = self._judge.support(before.content, record.content, names=names)
         return verdict is not None and verdict.entails >= rules.cfg.entail_floor

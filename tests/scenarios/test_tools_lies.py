@@ -68,6 +68,16 @@ def test_denial_or_change_of_subject_confirms_nothing(session, reply):
     assert session.get(record_id)[0].status == "provisional"
 
 
+def test_yes_to_another_question_confirms_nothing(session):
+    """Leave ``asks_anything_else`` out and an assistant slips in whatever it likes before it."""
+    said = "You are allergic to peanuts. Shall I book the table by the window?"
+
+    record_id, answer = confirmed_by(session, said, "Yes.")
+
+    assert answer.code == "invalid_input"
+    assert session.get(record_id)[0].status == "provisional"
+
+
 CUT = [
     ("I do not live in Berlin now.", "live in Berlin now", "The user lives in Berlin"),
     ("If I lived in Rome I would be happy.", "I lived in Rome", "The user lived in Rome"),

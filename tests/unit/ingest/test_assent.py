@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retold.ingest.assent import is_assent
+from retold.ingest.assent import asks_anything_else, is_assent
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,23 @@ def test_clear_yes_is_an_assent(answer):
 )
 def test_anything_else_is_none(answer):
     assert not is_assent(answer)
+
+
+@pytest.mark.parametrize(
+    ("statement", "asks"),
+    [
+        ("So you are allergic to nuts.", False),
+        ("So you are allergic to nuts. Is that right?", False),
+        ("So you are allergic to nuts. Did I get that right?", False),
+        ("You are allergic to nuts, aren't you?", False),
+        ("你对花生过敏，对吗？", False),
+        ("Du bist allergisch. Stimmt das?", False),
+        ("Shall I book it? You are allergic to nuts.", True),
+        ("You are allergic to nuts. Shall I book the table?", True),
+        ("You are allergic to nuts. Shall I book it? :)", True),
+        ("你对花生过敏。要我订位吗？", True),
+        ("", False),
+    ],
+)
+def test_a_question_takes_the_yes_for_itself_unless_it_only_verifies(statement, asks):
+    assert asks_anything_else(statement) is asks
