@@ -15,7 +15,8 @@ from retold.models import Turn
 
 _ADDRESSED: Final = re.compile(
     # Our own frame and lines, written by somebody else.
-    r"(?<!-)-{2,} ?(?:end of )?(?:the )?(?:transcript|session|candidates|known \w+|stored records)\b"
+    r"(?<!-)-{2,} ?(?:end of )?(?:the )?(?:transcript|session|candidates"
+    r"|known \w+|stored records)\b"
     r"|\{\s*\"line\"\s*:"
     r"|\bend of (?:the |this )?(?:transcript|conversation|session|dialogue|input|prompt|context)\b"
     r"|\bnew (?:task|instructions?|system prompt|objective)\s*[:：]"
