@@ -184,13 +184,21 @@ def test_ending_that_a_change_showed_works(world, tools):
 
 
 def test_ending_shown_by_the_hosts_own_search_works(world, session, tools):
-    """The host puts recalled memory into the prompt; the model answers with what it saw there."""
-    home(tools)
-    page = session.search("The user lives in Porto")
+    """The host puts recalled memory into the prompt; the model answers with what it saw there.
 
-    answer = tools.call("memory_forget", {"id": f"mem_{short_in(page.text)}", "reason": "asked"})
+    The search log would know the record itself, but not the one it conflicts with.
+    """
+    home(tools)
+    rival = guess(tools, "The user lives in Rome")
+    later = world.session()
+    page = later.search("The user lives in Porto", k=1)
+    shown = page.text.split("conflicts with mem_")[1].split()[0]
+    assert rival not in [result.record.id for result in page]
+
+    answer = later.tools().call("memory_forget", {"id": f"mem_{shown}", "reason": "asked"})
 
     assert answer.data["outcome"] == "forgotten"
+    assert world.record(rival).status == "deleted"
 
 
 def test_ending_outlives_a_restart_of_the_process(world):

@@ -184,6 +184,19 @@ def test_lines_of_several_sessions_may_take_turns(lab, run):
         assert [one.segment for one in tx.sessions.list_for_user("ana")] == [1, 1]
 
 
+def test_line_without_a_moment_takes_that_of_the_line_before_it_in_its_session(lab, run):
+    run(
+        "jsonl",
+        line("one", at="2019-03-01T09:00:00+00:00"),
+        line("two"),
+        line("three", session="s2"),
+    )
+
+    morning = datetime(2019, 3, 1, 9, tzinfo=UTC)
+    assert [one.at for one in stored(lab, "s1")] == [morning, morning]
+    assert [one.at for one in stored(lab, "s2")] == [lab.clock()]
+
+
 def test_lines_without_ids_are_imported_once_and_equal_ones_each(lab, run):
     rows = [line("ok"), line("ok"), line("done")]
     assert run("jsonl", *rows).imported == 3
