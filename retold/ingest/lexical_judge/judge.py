@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from retold.ingest.lexical_judge.features import Claim, parse
+from retold.ingest.lexical_judge.features import parse
 from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse
 from retold.ingest.lexical_judge.outcome import MAX_WORDS, Outcome
 from retold.ingest.lexical_judge.pair import Pair
-from retold.ingest.lexical_judge.pairs_foreign import decide_foreign
+from retold.ingest.lexical_judge.pairs_foreign import decide_foreign, is_english
 from retold.ingest.lexical_judge.pairs_unspaced import UNSPACED, decide_unspaced
 from retold.ingest.lexical_judge.rules import RULES
 from retold.ingest.lexical_judge.support import score_support
@@ -19,14 +19,13 @@ MAX_COMPARED: Final = 250
 """Words of a claim up to which "same" is decided; beyond it the answer is unknown."""
 
 
-def decide(a: Claim, b: Claim) -> Outcome:
+def decide(pair: Pair) -> Outcome:
     """Return what the rule table says about two parsed claims."""
-    pair = Pair(a, b)
     for rule in RULES:
         outcome = rule(pair)
         if outcome is None:
             continue
-        if outcome.label == "contradicts" and max(a.length, b.length) > MAX_WORDS:
+        if outcome.label == "contradicts" and max(pair.a.length, pair.b.length) > MAX_WORDS:
             return Outcome("unknown", "too-long")
         return outcome
     return Outcome("unknown", "none")
@@ -48,16 +47,21 @@ class LexicalJudge:
             return Verdict("same", "equal")
         if max(len(first), len(second)) > MAX_CHARS:
             return Verdict("unknown", "too-long")
-        if UNSPACED.search(first) and UNSPACED.search(second):
+        scripts = not (first.isascii() or second.isascii())
+        if scripts and UNSPACED.search(first) and UNSPACED.search(second):
             found = decide_unspaced(first, second)
             if found is not None:
                 return Verdict(found.label, found.rule)
         mine, theirs = parse(first), parse(second)
         if max(mine.length, theirs.length) > MAX_COMPARED:
             return Verdict("unknown", "too-long")
-        words = mine.words | theirs.words
-        outcome = decide_foreign(first, second, words) or decide(mine, theirs)
-        return Verdict(outcome.label, outcome.rule, {"overlap": Pair(mine, theirs).overlap})
+        if not (is_english(mine.words) or is_english(theirs.words)):
+            found = decide_foreign(first, second)
+            if found is not None:
+                return Verdict(found.label, found.rule)
+        pair = Pair(mine, theirs)
+        outcome = decide(pair)
+        return Verdict(outcome.label, outcome.rule, {"overlap": pair.overlap})
 
     def support(self, quote: str, claim: str, *, names: Sequence[str] = ()) -> Verdict | None:
         """Score how far the quote supports the claim; None when it cannot be scored.

@@ -154,7 +154,9 @@ def _with_phrases(tokens: list[Token]) -> list[Token]:
     position = 0
     while position < len(tokens):
         taken = 0
-        if tokens[position].word in vocabulary.PHRASE_STARTS:
+        seconds = vocabulary.PHRASE_STARTS.get(tokens[position].word)
+        following = tokens[position + 1].word if position + 1 < len(tokens) else ""
+        if seconds is not None and (following in seconds or "" in seconds):
             window = tuple(t.word for t in tokens[position : position + vocabulary.LONGEST_PHRASE])
             for length in range(len(window), 0, -1):
                 replacement = vocabulary.PHRASES.get(window[:length])

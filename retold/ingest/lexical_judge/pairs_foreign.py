@@ -14,6 +14,8 @@ from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, read_text
 from retold.ingest.lexical_judge.roles import swaps_roles
 
 _ENGLISH_WORDS: Final = frozenset("the user i my has are and to with for likes does".split())
+_A: Final = frozenset("a an not being it".split())
+"""Words that no other language has beside "is"."""
 
 
 def _stems(language: str, words: str) -> frozenset[str]:
@@ -115,13 +117,13 @@ _SLOTS: Final = {
 }
 
 
-def decide_foreign(a: str, b: str, words: frozenset[str]) -> Outcome | None:
-    """Return what can be said of two claims in one other language; None when nothing can.
+def is_english(words: frozenset[str]) -> bool:
+    """Tell whether the lower-case words of a claim show at once that it is English."""
+    return not words.isdisjoint(_ENGLISH_WORDS) or ("is" in words and not words.isdisjoint(_A))
 
-    ``words`` are the lower-case words of both; English ones end the question at once.
-    """
-    if words & _ENGLISH_WORDS:
-        return None
+
+def decide_foreign(a: str, b: str) -> Outcome | None:
+    """Return what can be said of two claims in one other language; None when nothing can."""
     mine, theirs = read_text(fold(a)), read_text(fold(b))
     grammar = mine.grammar
     if grammar is ENGLISH or theirs.grammar is not grammar:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
+from retold.ingest.lexical_judge.features import CACHED_CLAIMS
 from retold.ingest.lexical_judge.normalise import fold
 from retold.ingest.lexical_judge.outcome import Outcome
 from retold.ingest.lexical_judge.unspaced import (
@@ -81,6 +83,7 @@ def decide_unspaced(a: str, b: str) -> Outcome | None:
     return _by_marriage(mine, theirs) or _by_slot(mine, theirs) or _by_number(mine, theirs)
 
 
+@lru_cache(maxsize=CACHED_CLAIMS)
 def _folded(text: str) -> str:
     folded = fold_principal(fold(text), ())
     for pattern, plain in _ONE_WAY:

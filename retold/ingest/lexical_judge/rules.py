@@ -93,7 +93,7 @@ def modality(pair: Pair) -> Outcome | None:
 def other_person(pair: Pair) -> Outcome | None:
     """Part a claim about a man from one about a woman."""
     sides = [
-        (bool(only & _stems(lexicon.MALE)), bool(only & _stems(lexicon.FEMALE)))
+        (not only.isdisjoint(_MALE), not only.isdisjoint(_FEMALE))
         for only in (pair.only_a, pair.only_b)
     ]
     if (sides[0][0] and sides[1][1]) or (sides[0][1] and sides[1][0]):
@@ -103,6 +103,10 @@ def other_person(pair: Pair) -> Outcome | None:
 
 def _stems(words: frozenset[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in words)
+
+
+_MALE: Final = _stems(lexicon.MALE)
+_FEMALE: Final = _stems(lexicon.FEMALE)
 
 
 def quantity(pair: Pair) -> Outcome | None:
@@ -140,8 +144,10 @@ def equal_words(pair: Pair) -> Outcome | None:
 
 def _equal_but_for_being(pair: Pair) -> Outcome | None:
     """Join "the deadline is 3 March" and "the deadline falls on 3 March"."""
-    dates = frozenset(pair.a.quantities.dates)
-    if not dates or dates != frozenset(pair.b.quantities.dates) or pair.flips:
+    dates = pair.a.quantities.dates
+    if not dates or not pair.b.quantities.dates or pair.flips:
+        return None
+    if frozenset(dates) != frozenset(pair.b.quantities.dates):
         return None
     if (pair.only_a | pair.only_b) - _BEING_ON or not pair.shared:
         return None

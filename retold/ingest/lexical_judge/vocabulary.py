@@ -312,5 +312,9 @@ PHRASES: Final = {
     )
 }
 """Fixed expressions by the words that replace them, matched longest first on lower-case words."""
-PHRASE_STARTS: Final = frozenset(source[0] for source in PHRASES)
+PHRASE_STARTS: Final = {
+    start: frozenset(source[1] if source[1:] else "" for source in PHRASES if source[0] == start)
+    for start in {source[0] for source in PHRASES}
+}
+"""The second words of the expressions by their first word, "" for one that has no other."""
 LONGEST_PHRASE: Final = max(len(source) for source in PHRASES)
