@@ -50,7 +50,7 @@ def _identified(tx: Transaction, principal: Principal, mention: EntityMention) -
     codes = tuple(tx.scopes.codes(readable_scopes(tx, principal)).values())
     entity = tx.entities.resolve_in(mention.text, codes)
     known = tx.entities.by_alias([normalize_alias(mention.text)], codes)
-    if entity is not None and entity.status != "deleted":
+    if entity is not None:
         return EntityMention(entity.kind, entity.canonical, mention.role, entity.id)
     if known or mention.text == principal.user_id:
         return mention

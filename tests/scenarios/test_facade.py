@@ -284,6 +284,20 @@ def test_foreign_entity_id_is_refused_like_a_missing_one(lab, field):
     assert lab.row_counts() == before
 
 
+def test_erased_entity_is_refused_like_a_missing_one(lab):
+    """Its row may stay: a resolver that does not look at its status would take it for a subject."""
+    session = lab.session()
+    session.remember("Priya likes tea", evidence="Priya likes tea.", about="Priya")
+    (priya,) = session.entities("Priya")
+    with lab.store.write() as tx:
+        tx.run("update entities set status = 'deleted' where id = :id", {"id": priya.id})
+
+    with pytest.raises(NotFound) as refusal:
+        session.remember("Priya likes rain", evidence="Priya likes rain.", about=priya.id)
+
+    assert str(refusal.value) == f"no entity {priya.id!r}"
+
+
 def test_user_whose_id_looks_like_an_entity_id_is_still_the_user(lab):
     user_id = str(UUID(int=42))
     session = lab.session(user_id)
