@@ -139,12 +139,14 @@ class HostedCompletions:
         wire = messages_wire if target.package == "anthropic" else chat_wire
         estimate = estimated_input(request)
         reserved = estimate + request.max_output_tokens
-        remaining = call.ends_at - self._ticks()
-        if remaining <= 0:
-            return Failure("timeout", "timeout")
         reserve_all(call.budgets, target.provider, reserved)
-        used = TokenUsage(estimate, 0, 1)
+        used = TokenUsage()
         try:
+            # Read after setting aside, which may have waited for another process.
+            remaining = call.ends_at - self._ticks()
+            if remaining <= 0:
+                return Failure("timeout", "timeout")
+            used = TokenUsage(estimate, 0, 1)
             arguments = wire.arguments_of(request, target.model, call.dialect)
             body = self._sent(target, arguments, remaining)
             answer = body if isinstance(body, Failure) else self._reply(body, wire.reply_of(body))

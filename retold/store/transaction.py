@@ -14,6 +14,7 @@ from retold.errors import StoreError
 from retold.util import IdSource
 
 if TYPE_CHECKING:
+    from retold.store.budget import BudgetRepository
     from retold.store.claims import ClaimRepository
     from retold.store.embeddings import EmbeddingRepository
     from retold.store.entities import EntityRepository
@@ -178,6 +179,13 @@ class Transaction:
         from retold.store.claims import ClaimRepository
 
         return ClaimRepository(self)
+
+    @cached_property
+    def budget(self) -> BudgetRepository:
+        """Return what hosted models were used for."""
+        from retold.store.budget import BudgetRepository
+
+        return BudgetRepository(self)
 
     @cached_property
     def events(self) -> EventRepository:
