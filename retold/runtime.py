@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
-from retold.errors import EmbeddingProfileMismatch, NotYetAvailable
+from retold.errors import EmbeddingProfileMismatch
 from retold.index.embedder import embedder_from_config
 from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
+from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import (
     CompletionClient,
@@ -57,6 +58,8 @@ class MemoryRuntime:
     hooks: SessionHooks
     host: MemoryHost
     steps: ExtractionSteps
+    completions: CompletionClient
+    own_completions: OwnCompletions
     activator: RecordActivator
     content_policy: ContentPolicy | None
     clock: Clock
@@ -66,7 +69,7 @@ class MemoryRuntime:
     shown: ShownIds = field(default_factory=ShownIds)
 
     def close(self) -> None:
-        """Write what waits, end the reranker made here and close the store.
+        """Write what waits, end the models' clients made here and close the store.
 
         A session that is worked on in this process gets the time of one call of its model; what
         is not done then stays due in the store.
@@ -77,6 +80,7 @@ class MemoryRuntime:
             self.retriever.close()
             if self.own_reranker is not None:
                 self.own_reranker.close()
+            self.own_completions.close()
             self.store.close()
 
 
@@ -87,14 +91,16 @@ class SearchRuntime:
     config: RetoldConfig
     store: Store
     retriever: Retriever
+    own_completions: OwnCompletions
     own_reranker: BgeReranker | None = None
 
     def close(self) -> None:
-        """Write log rows that wait, end the reranker made here and close the store."""
+        """Write log rows that wait, end the models' clients made here and close the store."""
         if not self.store.is_closed:
             self.retriever.close()
             if self.own_reranker is not None:
                 self.own_reranker.close()
+            self.own_completions.close()
             self.store.close()
 
 
@@ -143,7 +149,6 @@ def build_runtime(
     EmbeddingProfileMismatch unless ``on_embedding_mismatch`` is "lexical".
     """
     given = overrides or Overrides()
-    _refuse_what_waits(config, given)
     embedder = given.embedder or embedder_from_config(config.embedding)
     judge = given.judge or judge_from_config(config)
     reranker = _own_reranker(config, given)
@@ -175,7 +180,6 @@ def build_search_runtime(
 ) -> SearchRuntime:
     """Open an existing store for searching only; raises as ``build_runtime``."""
     given = overrides or Overrides()
-    _refuse_what_waits(config, given)
     embedder = given.embedder or embedder_from_config(config.embedding)
     reranker = _own_reranker(config, given)
     store = Store.open(
@@ -188,8 +192,11 @@ def build_search_runtime(
     )
     identity = _settled_identity(store, embedder, None, on_embedding_mismatch)
     index = VectorIndex(identity)
-    retriever = _retriever(config, store, index, embedder, given, own_reranker=reranker)
-    return SearchRuntime(config, store, retriever, reranker)
+    own = OwnCompletions(config, store, given.clock)
+    retriever = _retriever(
+        config, store, index, embedder, given, own_reranker=reranker, own_completions=own
+    )
+    return SearchRuntime(config, store, retriever, own, reranker)
 
 
 def _assemble(
@@ -210,6 +217,7 @@ def _assemble(
     from retold.ingest.session import SessionHooks
     from retold.operations.steps import ExtractionSteps
 
+    own_completions = OwnCompletions(config, store, given.clock)
     steps = ExtractionSteps(store, config)
     queue = given.queue or _queue(config, store, steps.run)
     doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
@@ -232,17 +240,27 @@ def _assemble(
         judge=judge,
         ingestor=ingestor,
         revision=revision,
-        retriever=_retriever(config, store, index, embedder, given, own_reranker=own_reranker),
+        retriever=_retriever(
+            config,
+            store,
+            index,
+            embedder,
+            given,
+            own_reranker=own_reranker,
+            own_completions=own_completions,
+        ),
         hooks=SessionHooks(
             store, silence=silence, doorbell=doorbell, content_policy=given.content_policy
         ),
         host=MemoryHost(store, ingestor, revision),
         steps=steps,
+        completions=given.completions or own_completions,
         activator=given.activator or NoActivator(),
         content_policy=given.content_policy,
         clock=given.clock,
         id_source=given.id_source,
         own_reranker=own_reranker,
+        own_completions=own_completions,
         own_queue=queue if isinstance(queue, ThreadQueue) and given.queue is None else None,
     )
 
@@ -269,6 +287,7 @@ def _retriever(
     given: Overrides,
     *,
     own_reranker: BgeReranker | None,
+    own_completions: OwnCompletions,
 ) -> Retriever:
     return Retriever(
         store,
@@ -276,6 +295,7 @@ def _retriever(
         embedder,
         config,
         rewriter=given.rewriter,
+        completions=given.completions or own_completions,
         reranker=given.reranker or own_reranker,
         content_policy=given.content_policy,
         clock=given.clock,
@@ -318,12 +338,3 @@ def _settle_identity(
         'on_embedding_mismatch="lexical" to read without vectors',
         difference=difference,
     )
-
-
-def _refuse_what_waits(config: RetoldConfig, given: Overrides) -> None:
-    """Refuse settings whose implementation comes with a later release, unless one is given."""
-    if config.retrieval.rewrite.enabled and given.rewriter is None:
-        raise NotYetAvailable(
-            "retrieval.rewrite.enabled needs the hosted rewriter of a later release; "
-            "switch it off or pass a QueryRewriter"
-        )

@@ -192,7 +192,7 @@ class HostedConfig(Block):
         None, "Most tokens of one extraction run; null is no limit.", "tokens", ge=1
     )
     tokens_per_day: int | None = key(
-        None, "Most tokens of one day in UTC; null is no limit.", "tokens", ge=1, waits=True
+        None, "Most tokens of one day in UTC; null is no limit.", "tokens", ge=1
     )
     anthropic: AnthropicConfig = AnthropicConfig()
     openai: OpenAIConfig = OpenAIConfig()

@@ -51,12 +51,12 @@ class RewriteConfig(Block):
     """The optional rewriting of raw queries by a hosted model."""
 
     enabled: bool = key(False, "Rewrite queries with a hosted model before searching.")
-    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.", waits=True)
+    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.")
     max_context_chars: int = key(
         2000, "Most characters of the current turns sent to the rewriter.", "characters", ge=0
     )
-    timeout_ms: int = key(800, "Wait before the raw query is used instead.", "ms", ge=1, waits=True)
-    max_output_tokens: int = key(512, "Cap on the rewriter's reply.", "tokens", ge=1, waits=True)
+    timeout_ms: int = key(800, "Wait before the raw query is used instead.", "ms", ge=1)
+    max_output_tokens: int = key(512, "Cap on the rewriter's reply.", "tokens", ge=1)
 
 
 class TriggerConfig(Block):

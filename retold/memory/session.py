@@ -179,11 +179,13 @@ class MemorySession:
         include_history: bool = False,
         known_at: datetime | None = None,
         as_of: datetime | None = None,
+        context: str | None = None,
     ) -> SearchPage:
         """Return what is relevant and readable, best first, or nothing and why.
 
         One to three phrases. ``since <= event < until``. ``known_at`` searches what the store
-        believed then, ``as_of`` what was true then. Raises InvalidInput, which names the choices.
+        believed then, ``as_of`` what was true then. ``context`` is for the query rewriter alone:
+        the latest turns of this conversation. Raises InvalidInput, which names the choices.
         """
         self._require_open()
         request = SearchRequest(
@@ -196,6 +198,7 @@ class MemorySession:
             include_history=include_history,
             known_at=known_at,
             as_of=as_of,
+            context=context,
         )
         response = self._runtime.retriever.search(self.principal, request)
         self._runtime.shown.note(self.principal, ids_in(response))

@@ -22,7 +22,14 @@ from retold.models import (
     SearchResult,
 )
 from retold.policy.grants import readable_scopes
-from retold.protocols import ContentPolicy, Embedder, QueryRewriter, Reranker, Vectors
+from retold.protocols import (
+    CompletionClient,
+    ContentPolicy,
+    Embedder,
+    QueryRewriter,
+    Reranker,
+    Vectors,
+)
 from retold.retrieve.assemble import assemble_pool, outside_pool, without_absent
 from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
 from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
@@ -43,7 +50,7 @@ from retold.retrieve.generators import (
 from retold.retrieve.render import render_response
 from retold.retrieve.request import checked_request
 from retold.retrieve.rerank import NoReranker, rerank
-from retold.retrieve.rewrite import NoRewriter, rewrite_queries
+from retold.retrieve.rewrite import rewrite_queries, rewriter_from_config
 from retold.retrieve.searchlog import LogOutcome, SearchLogWriter
 from retold.retrieve.snapshot import (
     Readable,
@@ -78,7 +85,8 @@ class _Selection:
 class Retriever:
     """Search one store for one caller at a time; safe across threads.
 
-    ``embedder`` None means that this process has no dense channel. The retriever owns nothing but
+    ``embedder`` None means that this process has no dense channel. ``rewriter`` None asks a hosted
+    model through ``completions`` when rewriting is on. The retriever owns nothing but
     its log writer: ``close`` flushes the log.
     """
 
@@ -90,6 +98,7 @@ class Retriever:
         config: RetoldConfig,
         *,
         rewriter: QueryRewriter | None = None,
+        completions: CompletionClient | None = None,
         reranker: Reranker | None = None,
         content_policy: ContentPolicy | None = None,
         clock: Clock = system_clock,
@@ -99,7 +108,9 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._config = config
-        self._rewriter = rewriter or NoRewriter()
+        self._rewriter_for = rewriter_from_config(
+            config.retrieval.rewrite, store, given=rewriter, client=completions
+        )
         self._reranker = reranker or NoReranker()
         self._content_policy = content_policy
         self._clock = clock
@@ -136,7 +147,8 @@ class Retriever:
             context=request.context and request.context[: cfg.max_context_chars],
         )
         with trace.stage("rewrite"):
-            trace.rewritten = rewrite_queries(request.queries, trace.context, self._rewriter, cfg)
+            rewriter = self._rewriter_for(principal)
+            trace.rewritten = rewrite_queries(request.queries, trace.context, rewriter, cfg)
         with trace.stage("embed"):
             vectors = self._embed(trace)
         with self._store.read() as tx:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
@@ -171,3 +172,22 @@ def test_rewriter_works_on_the_queries_alone_without_context(make_world):
     assert rewriter.calls == [(("harbour",), None)]
     assert page.response.rewritten_queries == ("the harbour fair",)
     assert contents(page) == []
+
+
+def test_rewriter_that_never_answers_is_waited_for_no_longer_than_configured(make_world):
+    """Call it without ``within`` and this search never ends."""
+    never = threading.Event()
+
+    class Silent:
+        def rewrite(self, queries, context):
+            never.wait()
+
+    settings = {"retrieval": {"rewrite": {"enabled": True, "timeout_ms": 20}}}
+    world = make_world(settings, rewriter=Silent())
+    world.tell("The harbour fair was held", type="episodic")
+
+    response = _search(world, ["harbour fair"])
+
+    never.set()
+    assert [one.record.content for one in response.results] == ["The harbour fair was held"]
+    assert response.rewrite_status == _log(world, response)["rewrite_status"] == "failed"
