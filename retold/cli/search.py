@@ -102,7 +102,8 @@ def asking(
         ("--user", user, named and named.user_id),
     ):
         if given is None and of_pair is None:
-            raise click.UsageError(f"Missing option '{option}', or pass --as AGENT/USER")
+            hint = " (`assistant` unless you named yours)" if option == "--agent" else ""
+            raise click.UsageError(f"Missing option '{option}'{hint}, or pass --as AGENT/USER")
         if None not in (given, of_pair) and given != of_pair:
             raise click.UsageError(f"--as {options.actor} and {option} {given} are not the same")
     pair = named or Principal(str(agent), str(user))

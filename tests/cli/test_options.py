@@ -128,7 +128,7 @@ def test_version_and_help_leave_with_0():
     [
         (("frobnicate",), "No such command 'frobnicate'; see `retold --help`"),
         (("status", "--nonsense"), "No such option"),
-        (("search", "tea"), "Missing option '--agent'"),
+        (("search", "tea"), "Missing option '--agent' (`assistant` unless you named yours)"),
         (("search", "--agent", "a", "--user", "u"), "Missing argument"),
         (("search", "--agent", "a", "--user", "u", "-k", "0", "tea"), "0 is not in the range"),
         (("search", "--agent", "a", "--user", "u", "--type", "dream", "tea"), "'dream' is not one"),
