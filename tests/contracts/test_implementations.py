@@ -4,6 +4,7 @@ Those that need torch run their contract beside their own tests.
 """
 
 import sqlite3
+from contextlib import ExitStack
 
 import pytest
 
@@ -16,12 +17,14 @@ from retold.ingest.extraction.extractor import StructuredLLMExtractor
 from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
 from retold.ingest.lexical_judge import LexicalJudge
 from retold.models import ReviewDecision, Scope
+from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import Embedder
 from retold.queue import HueyQueue, NoQueue, ThreadQueue, make_storage
 from retold.retrieve.hosted_rewrite import HostedLLMQueryRewriter
 from retold.retrieve.rerank import NoReranker
 from retold.retrieve.rewrite import NoRewriter
+from retold.store import Store
 from retold.testing import (
     CountingIds,
     FakeCandidateReviewer,
@@ -255,6 +258,33 @@ class TestHostedCompletions(contracts.CompletionClientContract):
             client = hosted_client(provider, model.url)
             yield client
             client.close()
+
+
+class TestOwnCompletions(contracts.CompletionClientContract):
+    model = "some-model"
+
+    @pytest.fixture
+    def own(self, tmp_path):
+        with ExitStack() as stack:
+
+            def make(answer):
+                model = stack.enter_context(LoopbackModel(answer))
+                place = {"base_url": f"{model.url}/v1"}
+                settings = {"hosted": {"custom": place, "default_provider": "custom"}}
+                store = stack.enter_context(Store.open(tmp_path / "memory.sqlite"))
+                client = OwnCompletions(parse_config(settings), store, system_clock)
+                stack.callback(client.close)
+                return client
+
+            yield make
+
+    @pytest.fixture
+    def completions(self, own):
+        return own(lambda _: Reply('{"answer": "yes, it is so"}'))
+
+    @pytest.fixture
+    def failing_completions(self, own):
+        return own(lambda seen: Reply(f"No: {seen.user}"))
 
 
 class TestFakeCompletionClient(contracts.CompletionClientContract):

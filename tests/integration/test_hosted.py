@@ -589,3 +589,18 @@ def test_calls_side_by_side_never_use_more_than_the_budget_together(hosted_for):
     assert run.used.tokens <= 2_000
     assert len(loopback.bodies) + len(refused) == 12
     assert refused
+
+
+def test_call_whose_time_passed_while_it_waited_to_be_counted_is_not_sent(hosted_for, pauses):
+    class Slow(FakeBudget):
+        def reserve(self, provider, tokens):
+            super().reserve(provider, tokens)
+            pauses.sleep(31)
+
+    budget = Slow()
+    with LoopbackModel([]) as loopback, pytest.raises(ModelTimeout) as caught:
+        hosted_for(loopback, budget=budget).complete(ask(timeout_ms=30_000))
+
+    assert loopback.exchanges == []
+    assert caught.value.details["usage"] == budget.used == TokenUsage()
+    assert budget.reserved == 0
