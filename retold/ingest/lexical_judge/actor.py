@@ -21,6 +21,8 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
         return previous
     if grammar is not ENGLISH:
         return _foreign_subject(words, previous, grammar)
+    if words[0] == "who" and previous.kind == "principal":
+        return Subject("pronoun", "who")
     embedded = _embedded_relation(clause)
     if embedded is not None:
         return embedded
@@ -64,8 +66,8 @@ def _reported_person(words: Sequence[str]) -> Subject | None:
     """Return the pronoun of "somebody told me they keep bees": what is said is theirs."""
     for position, word in enumerate(words):
         if word in _REPORTS and position and not {"i", "we"} & {*words[:position]}:
-            following = words[position + 1 : position + 4]
-            found = next((w for w in following if w not in {"me", "us", "that", "how"}), "")
+            following = words[position + 1 : position + 5]
+            found = next((w for w in following if w in _SPOKEN_OF or w in {"i", "we", "my"}), "")
             return Subject("pronoun", found) if found in _SPOKEN_OF else None
     return None
 
@@ -121,8 +123,10 @@ def _other_person(clause: Sequence[Token]) -> Subject | None:
 
 def _acting_relation(words: Sequence[str]) -> str:
     """Return the relation of "the client wants", "the new manager is", "" for other phrases."""
-    for word, following in pairwise(words[:_MAX_SUBJECT]):
+    for position, (word, following) in enumerate(pairwise(words[: _MAX_SUBJECT + 2])):
         if word in lexicon.KIN:
+            if following == "of" and words[position + 2 : position + 3] in (["mine"], ["ours"]):
+                return lexicon.KIN[word]
             return lexicon.KIN[word] if looks_like_predicate(following) else ""
     return ""
 

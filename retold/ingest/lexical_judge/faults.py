@@ -83,13 +83,18 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
     if asked.subject.kind == "relation":
         if _another_acts(part, asked):
             return True
-        if any(lexicon.names_relation(token.word, asked.subject.key) for token in part.tokens):
+        if _has_relation(part, asked, claim):
+            return False
+        if subject.key == "who":
             return False
     if not subject.is_other or not asked.subject.is_principals:
         return False
     if asked.subject.kind != "principal" and not _has_own(part):
         return False
     if subject.kind == "relation":
+        employs = subject.key == lexicon.KIN["employer"] and claim.words & _WORKING
+        if employs and any(token.word == "employer" for token in part.tokens):
+            return False
         narrow = any(
             (subject.key, lexicon.KIN.get(word)) in lexicon.BROADER_KIN for word in claim.words
         )
@@ -99,6 +104,16 @@ def _other_subject(part: Part, claim: Text, asked: Part) -> bool:
         words = {token.word for token in part.tokens}
         return not (mentioned and words & {"is", "are"} and words & {"my", "our"})
     return subject.key not in claim.words
+
+
+def _has_relation(part: Part, asked: Part, claim: Text) -> bool:
+    """Tell whether a clause mentions the relation; "my neighbour's dog" is not the user's."""
+    for before, token in pairwise((part.tokens[0], *part.tokens)):
+        if lexicon.names_relation(token.word, asked.subject.key):
+            foreign = before.owner and before.word != "user" and before.word not in claim.words
+            if not foreign:
+                return True
+    return False
 
 
 def _another_acts(part: Part, asked: Part) -> bool:
@@ -130,6 +145,7 @@ def _has_own(part: Part) -> bool:
     return named or bool(words & _OWNING) or part.subject.kind == "pronoun"
 
 
+_WORKING: Final = frozenset("works work working employed employer".split())
 _OWNING: Final = lexicon.HAVE | frozenset("own owns owned got his her hers their theirs".split())
 _PERFECT: Final = frozenset("have has had be been being is are am was were get got to".split())
 

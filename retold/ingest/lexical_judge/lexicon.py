@@ -87,7 +87,7 @@ NEGATORS: Final = _words(
     "not no never none nobody nothing nowhere neither nor without hardly barely scarcely non",
     "refuse refuses refused refusing decline declines declined declining unable",
     "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited ban bans banned",
-    "disallow disallows disallowed",
+    "disallow disallows disallowed lack lacks lacked lacking",
 )
 
 LIKING: Final = _words(

@@ -14,7 +14,7 @@ Tense = Literal["present", "past", "future"]
 
 _AIMS: Final = frozenset(
     "want wants wanted plan plans planned planning hope hopes hoped hoping intend intends intended"
-    " intending try tries tried trying"
+    " intending meaning try tries tried trying"
     " going aim aims aspire aspires".split()
 )
 _DREAMS: Final = frozenset("thinking think dream dreams dreaming".split())
@@ -23,6 +23,18 @@ _ADVISING: Final = frozenset(
     "proposes proposed urge urges urged".split()
 )
 _SHORT_OF: Final = frozenset({"almost", "nearly"})
+_SEEKING: Final = frozenset(
+    {("saving", "up"), ("waiting", "list"), ("offered", "a"), ("offered", "the"), ("offered", "me")}
+    | {
+        (verb, "for")
+        for verb in (
+            "looking look searching search hunting hunt saving save shopping waiting wait hoping "
+            "wishing longing yearning"
+        ).split()
+    }
+)
+"""Verbs that seek what they do not have yet."""
+_PURPOSES: Final = frozenset("dream goal plan aim ambition wish hope intention".split())
 _FUTURE: Final = frozenset({"will", "shall"})
 
 
@@ -37,8 +49,11 @@ def is_hypothetical(tokens: Sequence[Token]) -> bool:
         for n, word in enumerate(words)
     ):
         return True
+    if not _PURPOSES.isdisjoint(words) and ("is", "to") in pairwise(words):
+        return True
     return any(
         (first in _AIMS and second == "to" and not (first == "going" and travels))
+        or (first, second) in _SEEKING
         or (first in _DREAMS and second in {"of", "about"})
         or (first in {"i", "we"} and second in {"should", "ought"})
         or (first in _SHORT_OF and second not in lexicon.QUANTIFIERS | lexicon.NEGATORS)

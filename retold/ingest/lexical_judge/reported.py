@@ -152,6 +152,9 @@ def _is_said(frames: Sequence[frozenset[str]]) -> bool:
 
 def _opening_work(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the work of "In the novel ..." at the start of a sentence."""
+    if [token.word for token in tokens[:2]] in (["according", "to"], ["as", "the"]):
+        cited = [t for t in tokens[2:_NEAR] if t.word in _WORKS]
+        return frozenset(token.stem for token in cited)
     for position, token in enumerate(tokens[:3]):
         lead = tokens[position + 1] if position + 1 < len(tokens) else token
         if token.word not in _IN or (lead.word not in _DETERMINED and token.word not in {"im"}):

@@ -83,6 +83,8 @@ def _covered(
     said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim
 ) -> tuple[float, str]:
     """Return the share of the claim's stems in usable clauses, or 0.0 with the refusing rule."""
+    if _is_task(said, asked):
+        return 0.0, "question"
     if excludes(said, asked_text) and not orders_alike(quote, claim):
         return 0.0, "fragment"
     if _names_otherwise(said, asked_text):
@@ -109,6 +111,25 @@ def _covered(
     if share <= FLOOR and _of_things(said, coverage.parts, asked):
         return 0.0, "other-subject"
     return share, "coverage"
+
+
+_TASKS: Final = frozenset(
+    "write explain describe draw translate summarise summarize compose generate draft list find "
+    "search recommend suggest book convert fix solve calculate debug refactor rewrite rephrase "
+    "proofread compare sketch paint simulate imagine".split()
+)
+
+
+def _is_task(said: Text, asked: Part) -> bool:
+    """Tell whether a quote only sets a task, where the claim is a fact about the principal.
+
+    "Write a poem about cats" does not say who has any.
+    """
+    first = next((token.word for token in said.tokens if not token.is_mark), "")
+    if first not in _TASKS or said.grammar is not ENGLISH or said.words & {"i", "my", "we", "our"}:
+        return False
+    wishes = {token.word for token in asked.tokens} & {"want", "wants", "needs", "prefers", "asked"}
+    return asked.subject.kind == "principal" and not asked.attitude and not wishes
 
 
 def _names_otherwise(said: Text, claim: Text) -> bool:

@@ -196,6 +196,8 @@ PHRASES: Final = {
         ("do not enjoy", "dislike"),
         ("does not enjoy", "dislikes"),
         ("can not get enough of", "love"),
+        ("can not live without", "love"),
+        ("could not live without", "love"),
         ("not get enough of", "love"),
         ("never get enough of", "love"),
         ("know me as", "call me"),

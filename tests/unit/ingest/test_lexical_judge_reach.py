@@ -170,3 +170,49 @@ def test_claim_with_its_parts_exchanged_is_refused(quote: str, claim: str) -> No
 )
 def test_other_word_order_with_the_same_roles_passes(quote: str, claim: str) -> None:
     assert entails(quote, claim) >= FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"),
+    [
+        ("I'm saving up for a Tesla", "The user has a Tesla."),
+        ("My dream is to live by the sea", "The user lives by the sea."),
+        ("I've been meaning to learn Thai", "The user learned Thai."),
+        ("I'm looking for a flat in Graz", "The user lives in Graz."),
+        ("I was offered a job at Bosch", "The user works at Bosch."),
+        ("I lack patience", "The user has patience."),
+    ],
+)
+def test_what_is_sought_offered_or_lacking_is_not_had(quote: str, claim: str) -> None:
+    assert entails(quote, claim) < FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"),
+    [
+        ("My neighbour's dog is deaf", "The user's dog is deaf."),
+        ("We hired Ana, who lives in Graz", "The user lives in Graz."),
+        ("A friend of mine is a pilot", "The user is a pilot."),
+        ("The lead singer told the crowd he's from Leeds", "The user is from Leeds."),
+        ("Write a poem about cats", "The user has cats."),
+        ("Explain diabetes to a child", "The user has diabetes."),
+        ("According to the brochure we speak five languages", "The user speaks five languages."),
+    ],
+)
+def test_what_is_of_another_or_only_a_task_is_not_the_principals(quote: str, claim: str) -> None:
+    assert entails(quote, claim) < FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"),
+    [
+        ("I'm looking for a flat in Graz", "The user is looking for a flat in Graz."),
+        ("My dog is deaf", "The user's dog is deaf."),
+        ("My sister Eva, who lives in Graz, is a vet", "The user's sister Eva lives in Graz."),
+        ("My employer is Bosch", "The user works at Bosch."),
+        ("Write my emails in Spanish", "The user wants their emails in Spanish."),
+        ("I can't live without coffee", "The user loves coffee."),
+    ],
+)
+def test_what_the_principal_has_seeks_or_asks_for_is_supported(quote: str, claim: str) -> None:
+    assert entails(quote, claim) >= FLOOR
