@@ -6,8 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Self
 
 from retold.config import RetoldConfig
 from retold.models import Principal
@@ -51,6 +53,24 @@ def steady(rows: int, sleep: Callable[[float], None] = lambda _seconds: None) ->
 def open_at(path: Path, clock: Clock, **options: object) -> Store:
     """Open or make a store whose clock a test moves."""
     return Store.open(path, clock=clock, **options)
+
+
+class StoreWithOthers(Store):
+    """A store on which somebody else writes between the finding and the change of each batch."""
+
+    @classmethod
+    def between(cls, path: Path, others: Callable[[], None]) -> Self:
+        """Open it; ``others`` is called before every write but the first, which takes the lease."""
+        store = cls.open(path, clock=Clock())
+        store._others = others
+        store._is_leased = False
+        return store
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        if self._is_leased:
+            self._others()
+        self._is_leased = True
+        return super().write()
 
 
 def session(

@@ -8,12 +8,12 @@ from retold import Retold
 from retold.config import profile_config
 from retold.operations.maintenance.expire import count_expirable, expire_records
 from retold.runtime import Overrides, build_runtime
-from retold.store import Store
 from retold.testing import FakeClock, FakeEmbedder, FakeJudge
 from tests.maintenance_support import (
     LONG_AGO,
     TODAY,
     Clock,
+    StoreWithOthers,
     at_once,
     expiring_store,
     open_at,
@@ -72,19 +72,15 @@ def test_record_renewed_while_the_job_runs_survives(tmp_path):
     path = tmp_path / "memory.db"
     expiring_store(path, rows=6)
 
-    class RenewsBetween(Store):
-        """A store in which somebody renews records between the finding and the closing."""
+    def renew():
+        with other.write() as tx:
+            tx.run(
+                "update records set expires_at = null, expires_us = null,"
+                " status = 'confirmed', revision = revision + 1"
+                " where content in ('short-lived 4', 'short-lived 5')"
+            )
 
-        def write(self):
-            with other.write() as tx:
-                tx.run(
-                    "update records set expires_at = null, expires_us = null,"
-                    " status = 'confirmed', revision = revision + 1"
-                    " where content in ('short-lived 4', 'short-lived 5')"
-                )
-            return super().write()
-
-    with open_at(path, Clock()) as other, RenewsBetween.open(path, clock=Clock()) as store:
+    with open_at(path, Clock()) as other, StoreWithOthers.between(path, renew) as store:
         outcome = expire_records(store, actor="ops", pace=steady(500))
         with other.read() as tx:
             rows = dict(tx.run("select content, status from records"))

@@ -174,7 +174,8 @@ def test_holder_that_lost_its_lease_commits_nothing_more(path, job):
     def taken_over(_seconds: float) -> None:
         clock.now += timedelta(seconds=LEASE_SECONDS)
         with open_at(path, clock) as other:
-            JOBS[job](other, at_once())
+            with pytest.raises(Stopped):
+                JOBS[job](other, stop_after(1))
             states.append(dump(other))
 
     states = []
@@ -182,6 +183,7 @@ def test_holder_that_lost_its_lease_commits_nothing_more(path, job):
         with pytest.raises(StoreBusy, match="taken over"):
             JOBS[job](store, steady(2, taken_over))
 
+        assert len(states) == 1
         assert dump(store) == states[0]
 
 

@@ -6,6 +6,7 @@ import pytest
 from retold import Retold
 from retold.config import RetoldConfig, parse_config, profile_config
 from retold.operations.maintenance.checkpoint import save_store
+from retold.operations.maintenance.pace import MOST_BYTES
 from retold.operations.maintenance.retain import Removed, preview_retain, retain
 from retold.runtime import Overrides, build_runtime
 from retold.store.codec import to_text
@@ -16,12 +17,15 @@ from tests.maintenance_support import (
     RECENTLY,
     TODAY,
     Clock,
+    StoreWithOthers,
     at_once,
     dump,
     event,
     full_store,
     open_at,
+    search,
     session,
+    steady,
 )
 from tests.store_support import problems, remember
 
@@ -140,6 +144,39 @@ def test_session_whose_extraction_runs_again_keeps_its_words_meanwhile(path):
         left = words_in(path, ["oldturn0", "oldturn1", "oldturn2", "oldcandidate1"])
 
     assert left == ["oldturn1", "oldcandidate1"]
+
+
+def test_session_that_is_claimed_while_the_job_runs_keeps_its_words(path):
+    """Without the second look of ``blank_turns`` and ``delete_rejections`` it fails."""
+
+    def claim():
+        with other.write() as tx:
+            tx.run("update sessions set extraction_token = 'worker' where external_id = 'old 1'")
+
+    with open_at(path, Clock()) as other, StoreWithOthers.between(path, claim) as store:
+        retain(store, CFG, actor="ops", pace=steady(500))
+        left = words_in(path, ["oldturn0", "oldturn1", "oldturn2"])
+        with store.read() as tx:
+            rejected = list(tx.run("select candidate from extraction_rejections"))
+
+    assert left == ["oldturn1"]
+    assert len(rejected) == 2
+
+
+def test_batch_of_great_turns_is_no_greater_than_one_of_small_ones(tmp_path):
+    """Without ``within_bytes`` all of them are rewritten under one lock."""
+    path = tmp_path / "memory.db"
+    with open_at(path, Clock(LONG_AGO)) as store, store.write() as tx:
+        session(tx, "pages", ["page " * (MOST_BYTES // 8)] * 4, ended=LONG_AGO)
+        for _ in range(4):
+            search(tx, "x", LONG_AGO)
+        tx.run("update search_log set candidates = json_array(hex(zeroblob(?)))", [MOST_BYTES // 3])
+    rests = []
+    with open_at(path, Clock()) as store:
+        removed = retain(store, CFG, actor="ops", pace=steady(500, rests.append)).removed
+
+    assert (removed.turns, removed.searches) == (4, 4)
+    assert len(rests) == 4 + 4
 
 
 def test_open_session_keeps_its_words(tmp_path):
