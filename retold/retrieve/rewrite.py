@@ -70,12 +70,12 @@ def scopes_of_words(store: Store, principal: Principal) -> tuple[Scope, ...]:
     These are both personal scopes and the project's, granted or not, for the words are the
     user's; and whatever the principal may read, for the assistant's last turn may quote it.
     """
-    own = [principal.private_scope, principal.user_scope]
+    own = [principal.user_scope]
     if principal.project_id is not None:
         own.append(Scope("project", principal.project_id))
     with store.read() as tx:
-        readable = readable_scopes(tx, principal)
-    return tuple(dict.fromkeys((*own, *readable)))
+        readable = readable_scopes(tx, principal)  # the private one is always among them
+    return tuple(dict.fromkeys((*readable, *own)))
 
 
 def rewrite_queries(
