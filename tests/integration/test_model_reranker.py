@@ -230,6 +230,23 @@ def test_error_of_the_model_reaches_the_caller_without_the_texts(make):
     assert reranker.score(WHERE, (SECOND,)) == pytest.approx((0.9,), abs=1e-4)
 
 
+def test_error_that_quotes_the_texts_is_told_by_its_kind_alone(make, monkeypatch):
+    """Put ``str(failure)`` into the error of ``logits`` and what memories say is in the log."""
+    reranker = make()
+    reranker.warm()
+
+    def predict(pairs, **_):
+        raise ValueError(f"cannot read {pairs}")
+
+    monkeypatch.setattr(reranker._model._model.get(), "predict", predict)
+
+    with pytest.raises(RerankError, match="ValueError") as caught:
+        reranker.score(WHERE, ("secret",))
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
 def test_model_with_several_outputs_is_refused_before_it_is_loaded(tmp_path):
     labels = ("contradiction", "entailment", "neutral")
     nli_model(tmp_path, {("a", "b"): "neutral"}, labels=labels)

@@ -103,17 +103,20 @@ def test_search_log_ids_are_unique(store, clock):
 
 
 def test_search_log_finds_returned_ids_by_their_ending_in_one_conversation(store, clock):
-    ids = [f"01890000-0000-7000-8000-0000000000{number:02}" for number in range(3)]
+    ids = [f"01890000-0000-7000-8000-0000000000{number:02}" for number in range(4)]
     ana, bo = Principal("helper", "ana", "chat"), Principal("helper", "bo", "chat")
     with store.write() as tx:
         own = tx.sessions.start(ana, "chat").id
         foreign = tx.sessions.start(bo, "chat").id
+        others = tx.sessions.start(Principal("critic", "ana", "chat"), "chat").id
         tx.search_log.insert(row("q1", clock, session_id=own, returned=f'["{ids[0]}","{ids[1]}"]'))
         tx.search_log.insert(row("q2", clock, session_id=own, returned=f'["{ids[1]}"]'))
         tx.search_log.insert(row("q3", clock, session_id=foreign, returned=f'["{ids[2]}"]'))
+        tx.search_log.insert(row("q4", clock, session_id=others, returned=f'["{ids[3]}"]'))
 
         def found(ending):
             return tx.search_log.returned_ending("helper", "ana", "chat", ending)
 
         assert found(ids[1][-8:]) == (ids[1],)
         assert found(ids[2][-8:]) == ()
+        assert found(ids[3][-8:]) == ()
