@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from retold import Retold
 from retold.models import Scope
 from retold.testing import MemoryLab
 from tests.loopback import Fault, LoopbackModel, Reply
@@ -217,6 +218,21 @@ def test_tokens_are_counted_in_the_store_and_end_at_the_limit_of_the_day(lab_for
         anthropic, openai = tx.budget.list_for(tx.now.date())
     assert (anthropic.provider, anthropic.calls, anthropic.tokens > 0) == ("anthropic", 1, True)
     assert openai == ("openai", 4000, 1)
+
+
+@pytest.mark.parametrize(("limit", "status"), [(None, "applied"), (4000, "failed")])
+def test_store_that_is_only_read_counts_nothing_so_a_limit_allows_no_call(limit, status, lab_for):
+    answers = [rewritten("the harbour fair")] if limit is None else []
+    with LoopbackModel(answers) as loopback:
+        lab = lab_for(loopback, hosted={"tokens_per_day": limit})
+        with Retold.open(
+            lab.path, config=lab.config, overrides=lab.overrides, read_only=True
+        ) as reader:
+            page = reader.session("ana").search("what about it", context=CONTEXT)
+
+    assert page.response.rewrite_status == status
+    with lab.retold.store.read() as tx:
+        assert tx.budget.list_for(tx.now.date()) == []
 
 
 def test_client_that_was_made_here_closes_its_connections_with_the_store(lab_for):
