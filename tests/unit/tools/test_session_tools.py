@@ -142,10 +142,18 @@ def test_tools_of_the_application_are_left_to_it(tools):
     assert answer["tool_call_id"] == "call_1"
 
 
-@pytest.mark.parametrize("message", [None, {}, {"content": None}, {"content": "Done."}, "Done."])
+@pytest.mark.parametrize("message", [{"content": None}, {"content": "Done."}])
 def test_message_without_calls_needs_no_answer(tools, message):
     assert tools.answer_anthropic(message) == []
     assert tools.answer_openai(message) == []
+
+
+@pytest.mark.parametrize("message", [None, {}, "Done."])
+def test_what_is_no_message_is_refused(tools, message):
+    """It asks for nothing, and nothing of it would be told from a model that is done."""
+    for answer in (tools.answer_anthropic, tools.answer_openai):
+        with pytest.raises(InvalidInput, match="no message of an assistant"):
+            answer(message)
 
 
 def test_every_call_has_an_asynchronous_form(tools):
