@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.features import Claim
+from retold.ingest.lexical_judge.features import Claim, is_content
 from retold.ingest.lexical_judge.outcome import MAX_WORDS, Outcome
 from retold.ingest.lexical_judge.pair import Pair
 
@@ -15,9 +15,7 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-_EATING: Final = _words(
-    "eat eats eating ate has have enjoys enjoy loves love likes like cook cooks"
-)
+_EATING: Final = _words("eat eats eating ate has have enjoys enjoy loves love likes like ")
 _DRINKING: Final = _words("drink drinks drinking has have enjoys enjoy loves love likes like")
 _HAVING: Final = _words("has have got is raises raise")
 _MEAT: Final = _words(
@@ -61,6 +59,14 @@ def _state(text: str) -> tuple[tuple[str, ...], ...]:
 _EXCLUSIONS: Final = (
     _Exclusion(_state("vegetarian|vegetarians|veggie|vegan|vegans"), _EATING, _MEAT | _FISH),
     _Exclusion(_state("vegan|vegans"), _EATING | _DRINKING, _ANIMAL),
+    _Exclusion(_state("not eat meat|eats no meat|eat no meat|never eats meat"), _EATING, _MEAT),
+    _Exclusion(
+        _state(
+            "not drink alcohol|drinks no alcohol|drink no alcohol|never drinks alcohol|not drink"
+        ),
+        _DRINKING,
+        _ALCOHOL,
+    ),
     _Exclusion(_state("pescatarian|pescetarian"), _EATING, _MEAT),
     _Exclusion(_state("teetotal|teetotaller|teetotaler|sober|nondrinker"), _DRINKING, _ALCOHOL),
     _Exclusion(_state("no siblings"), _HAVING, _BROOD),
@@ -93,24 +99,30 @@ def implied(pair: Pair) -> Outcome | None:
 
 
 def _excludes(state: Claim, deed: Claim, each: _Exclusion) -> bool:
-    if max(state.length, deed.length) > MAX_WORDS or not _has_phrase(state, each.state):
+    if max(state.length, deed.length) > MAX_WORDS or _phrase_in(deed, each.state):
         return False
-    if _has_phrase(deed, each.state) or deed.tense == "past" or deed.words & _FREE_OF:
+    phrase = _phrase_in(state, each.state)
+    if not phrase or deed.tense == "past" or deed.words & _FREE_OF:
         return False
-    if not state.words & _ASSERTING or (state.tense == "past" and each.objects is not _BROOD):
+    denied = phrase[0] in lexicon.NEGATORS or phrase[-2:-1] == ("no",)
+    if not denied and (not state.words & _ASSERTING or state.words & lexicon.NEGATORS):
+        return False
+    if state.tense == "past" and each.objects is not _BROOD:
         return False
     if deed.words & lexicon.NEGATORS or deed.attitude < 0 or deed.ends:
-        return False
-    if each.state[0][0] != "no" and state.words & lexicon.NEGATORS:
         return False
     return bool(deed.words & each.deeds) and bool(deed.words & each.objects)
 
 
-def _has_phrase(claim: Claim, phrases: tuple[tuple[str, ...], ...]) -> bool:
+def _phrase_in(claim: Claim, phrases: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Return the first phrase that ends a noun phrase of the claim, () when none does."""
     words = [token.word for token in claim.tokens]
-    return any(
-        words[n : n + len(phrase)] == [*phrase]
-        for phrase in phrases
-        if phrase[0] in claim.words
-        for n in range(len(words))
-    )
+    for phrase in phrases:
+        if phrase[0] not in claim.words:
+            continue
+        for n in range(len(words) - len(phrase) + 1):
+            end = n + len(phrase)
+            follows = end < len(words) and is_content(claim.tokens[end])
+            if words[n:end] == [*phrase] and not follows:
+                return phrase
+    return ()

@@ -66,7 +66,7 @@ class Pair:
 
     def says(self, words: frozenset[str]) -> bool:
         """Tell whether both claims contain one of the words."""
-        return bool(self.a.words & words) and bool(self.b.words & words)
+        return not (self.a.words.isdisjoint(words) or self.b.words.isdisjoint(words))
 
     @property
     def opposed(self) -> Iterator[tuple[Clause, Clause]]:
@@ -110,7 +110,9 @@ def longest_common(left: tuple[str, ...], right: tuple[str, ...]) -> float:
 def quantity_classes(claim: Claim) -> frozenset[int]:
     """Return the numbers of the quantity classes (all, some, most, none, only) it uses."""
     return frozenset(
-        number for number, words in enumerate(lexicon.QUANTITY_CLASSES) if words & claim.words
+        number
+        for number, words in enumerate(lexicon.QUANTITY_CLASSES)
+        if not words.isdisjoint(claim.words)
     )
 
 
@@ -118,6 +120,8 @@ def directions_clash(first: frozenset[str], second: frozenset[str]) -> bool:
     """Tell whether the words of one say "in" where those of the other say "out"."""
     mine = (first - second) & lexicon.DIRECTION_WORDS
     theirs = (second - first) & lexicon.DIRECTION_WORDS
+    if not mine or not theirs:
+        return False
     return any(
         (left in mine and right in theirs) or (right in mine and left in theirs)
         for left, right in lexicon.OPPOSITE_DIRECTIONS

@@ -47,6 +47,7 @@ _TRIGGERS: Final = (
     _JUDGING
     | opinions.FEELING.keys()
     | {"me", "us", "my", "over", "by", "something", "what", "name", "parent", "any"}
+    | {"favourite", "favorite", "allergy", "intolerance"}
     | _APPOINTING
 )
 
@@ -324,6 +325,9 @@ def _inversions(tokens: Tokens) -> Tokens:
     following = [t.word for t in rest]
     if following[:3] == ["the", "name", "of"] and len(rest) > 3:  # noqa: PLR2004
         return [*rest[3:], *_make("is", "called"), *head, *tokens[end:]]
+    owned = following[:1] in (["user"], ["my"]) or following[:2] == ["the", "user"]
+    if owned and {"favourite", "favorite"} & {*following} and "user" not in words[:place]:
+        return [*rest, *_make("is"), *head, *tokens[end:]]
     opened = following[:1] and following[0] in _WHAT
     subject = rest[1:]
     while subject and subject[0].word == "that":
@@ -332,6 +336,27 @@ def _inversions(tokens: Tokens) -> Tokens:
         if [t.word for t in subject[-2:]] == ["to", "do"]:
             subject = subject[:-1]
         return [*subject, *head, *tokens[end:]]
+    return tokens
+
+
+_CONDITIONS: Final = frozenset({"allergy", "intolerance"})
+
+
+def _conditions(tokens: Tokens) -> Tokens:
+    """Put "has a nut allergy" into "is allergic to nut"."""
+    for position, token in enumerate(tokens):
+        if token.word not in _CONDITIONS:
+            continue
+        start = position - 1
+        while start >= 0 and tokens[start].word not in lexicon.FUNCTION_WORDS:
+            start -= 1
+        thing = tokens[start + 1 : position]
+        if start > 0 and tokens[start].word in {"a", "an"}:
+            start -= 1
+        if start < 0 or tokens[start].word not in lexicon.HAVE or not 0 < len(thing) <= 2:  # noqa: PLR2004
+            continue
+        adjective = "allergic" if token.word == "allergy" else "intolerant"
+        return [*tokens[:start], *_make("is", adjective, "to"), *thing, *tokens[position + 1 :]]
     return tokens
 
 
@@ -358,7 +383,8 @@ _RULES: Final[tuple[tuple[frozenset[str], Callable[[Tokens], Tokens]], ...]] = (
     (frozenset({"for", "over"}), _choices),
     (_APPOINTING, _appointments),
     (frozenset({"by"}), _passives),
-    (frozenset({"name"}) | _WHAT, _inversions),
+    (frozenset({"name", "favourite", "favorite"}) | _WHAT, _inversions),
+    (_CONDITIONS, _conditions),
     (frozenset({"parent"}), _parents),
 )
 """Each rule with the words of which it needs one."""

@@ -34,6 +34,7 @@ from retold.ingest.lexical_judge.sign_rules import (
     negation_loose,
     opposites,
 )
+from retold.ingest.lexical_judge.slots import Slot, read_slots
 from retold.ingest.lexical_judge.value_rules import (
     date,
     exclusive,
@@ -112,9 +113,15 @@ _FEMALE: Final = _stems(lexicon.FEMALE)
 def quantity(pair: Pair) -> Outcome | None:
     """Keep "all" apart from "some"."""
     first, second = quantity_classes(pair.a), quantity_classes(pair.b)
+    if pair.a.negated and pair.b.negated:
+        first, second = first - {_NO}, second - {_NO}
     if first != second and pair.overlap >= HALF:
         return Outcome("unknown", "quantity")
     return None
+
+
+_NO: Final = 0
+"""Number of the class of "no", "never", which two denials need not share."""
 
 
 def direction(pair: Pair) -> Outcome | None:
@@ -143,16 +150,34 @@ def equal_words(pair: Pair) -> Outcome | None:
 
 
 def _equal_but_for_being(pair: Pair) -> Outcome | None:
-    """Join "the deadline is 3 March" and "the deadline falls on 3 March"."""
-    dates = pair.a.quantities.dates
-    if not dates or not pair.b.quantities.dates or pair.flips:
+    """Join claims that differ in words of mere being: "falls on", "owns", "years old", "better"."""
+    rest = pair.only_a | pair.only_b
+    if not rest <= _BEING or pair.flips or pair.a.subject != pair.b.subject:
         return None
-    if frozenset(dates) != frozenset(pair.b.quantities.dates):
+    if pair.a.tense != pair.b.tense or pair.a.numbers != pair.b.numbers:
         return None
-    if (pair.only_a | pair.only_b) - _BEING_ON or not pair.shared:
+    dates = frozenset(pair.a.quantities.dates)
+    if dates != frozenset(pair.b.quantities.dates) or pair.a.attitude != pair.b.attitude:
         return None
-    equal = pair.a.subject == pair.b.subject and pair.a.tense == pair.b.tense
-    return Outcome("same", "equal-words") if equal and pair.a.numbers == pair.b.numbers else None
+    ranked = preference_order(pair.a)
+    holds = (
+        (rest <= _BEING_ON and bool(dates and pair.shared))
+        or (rest <= _OLD and _ages(pair.a) == _ages(pair.b) != ())
+        or (rest <= _OWN and bool(pair.shared) and _has(pair.a) and _has(pair.b))
+        or (rest <= _BETTER and ranked is not None and ranked == preference_order(pair.b))
+    )
+    return Outcome("same", "equal-words") if holds else None
+
+
+def _ages(claim: Claim) -> tuple[tuple[str, ...], ...]:
+    return read_slots(claim).get(Slot("age"), ())
+
+
+def _has(claim: Claim) -> bool:
+    return not claim.words.isdisjoint(_HAVING)
+
+
+_HAVING: Final = lexicon.HAVE | {"own", "owns", "owned"}
 
 
 def _same_frame(pair: Pair) -> bool:
@@ -217,6 +242,12 @@ def _prepositional(claim: Claim) -> frozenset[tuple[str, str]]:
 
 _BEING_ON: Final = _stems(frozenset("fall falls held happen happens occur occurs".split()))
 """Verbs that say of a date no more than "is"."""
+
+
+_OWN: Final = _stems(frozenset({"own"}))
+_OLD: Final = _stems(frozenset({"old", "age"}))
+_BETTER: Final = _stems(frozenset({"better"}))
+_BEING: Final = _BEING_ON | _OWN | _OLD | _BETTER
 
 
 def refines(pair: Pair) -> Outcome | None:

@@ -9,7 +9,7 @@ from retold.ingest.lexical_judge.copula import EXCLUSIVE_LABELS, Copula, read_co
 from retold.ingest.lexical_judge.features import Claim
 from retold.ingest.lexical_judge.normalise import stem
 from retold.ingest.lexical_judge.outcome import CLOSE, HALF, LOW, Outcome
-from retold.ingest.lexical_judge.pair import Pair
+from retold.ingest.lexical_judge.pair import Pair, directions_clash
 from retold.ingest.lexical_judge.preference import preference_order
 from retold.ingest.lexical_judge.quantities import Date
 from retold.ingest.lexical_judge.slots import read_slots, values_differ
@@ -184,8 +184,10 @@ def number(pair: Pair) -> Outcome | None:
     mine, theirs = pair.a.numbers, pair.b.numbers
     if mine == theirs or not mine or not theirs or pair.flips:
         return None
-    if pair.both_differ:
+    if pair.both_differ or _named_apart(pair) or _phases_differ(pair):
         return Outcome("distinct", "number-other")
+    if directions_clash(pair.a.words, pair.b.words):
+        return Outcome("unknown", "number-loose")
     if _repeatable(pair) and not _scheduled(pair):
         return Outcome("unknown", "number-event")
     if len(mine) == len(theirs) and pair.overlap >= HALF and _same_measure(pair, mine & theirs):
@@ -210,7 +212,8 @@ def date(pair: Pair) -> Outcome | None:
     mine, theirs = pair.a.quantities.dates, pair.b.quantities.dates
     if not mine or not theirs or pair.flips or not _all_clash(mine, theirs):
         return None
-    if (_repeatable(pair) and not _scheduled(pair)) or pair.a.ends != pair.b.ends:
+    repeats = _repeatable(pair) and not (_scheduled(pair) or _is_moved(pair))
+    if repeats or pair.a.ends != pair.b.ends:
         return Outcome("unknown", "date-event")
     if _named_apart(pair) or _phases_differ(pair):
         return Outcome("distinct", "date-other")
@@ -247,18 +250,37 @@ def _phases_differ(pair: Pair) -> bool:
     """Tell whether the claims give the dates of two phases: flying there, flying back."""
     mine = {token.stem for token in pair.a.tokens} & _PHASES
     theirs = {token.stem for token in pair.b.tokens} & _PHASES
-    moved = pair.a.words | pair.b.words
-    if moved & {"moved", "postponed", "pushed", "brought"}:
+    if _is_moved(pair):
         mine, theirs = mine - {"back"}, theirs - {"back"}
-    return mine != theirs and not (mine <= _BEGINNING and theirs <= _BEGINNING)
+    return mine != theirs and not ((not mine or not theirs) and mine | theirs <= _BEGINNING)
 
 
-_BEGINNING: Final = frozenset({stem("start"), stem("begin")})
+_BEGINNING: Final = frozenset(stem(word) for word in "start begin leave depart open".split())
+_MOVED: Final = frozenset(
+    "moved postponed pushed brought rescheduled shifted delayed changed".split()
+)
+
+
+def _is_moved(pair: Pair) -> bool:
+    """Tell whether a claim reports another date for what it speaks of."""
+    return not (pair.a.words.isdisjoint(_MOVED) and pair.b.words.isdisjoint(_MOVED))
 
 
 def _named_apart(pair: Pair) -> bool:
     """Tell whether each claim names something that the other does not."""
+    letters = _letters(pair.a), _letters(pair.b)
+    if letters[0] and letters[1] and letters[0] != letters[1]:
+        return True
     return bool(_names(pair.a) & pair.only_a and _names(pair.b) & pair.only_b)
+
+
+def _letters(claim: Claim) -> frozenset[str]:
+    """Return the single capitals that tell things apart: "app A", "app B"."""
+    return frozenset(
+        token.surface
+        for token in claim.tokens[1:]
+        if len(token.surface) == 1 and token.surface.isupper() and token.surface != "I"
+    )
 
 
 def _names(claim: Claim) -> frozenset[str]:

@@ -47,6 +47,18 @@ JUDGE = LexicalJudge()
 # One example a line reads as the table it is.
 # ruff: noqa: E501
 FIRES: list[tuple[Rule, str, str, str, str]] = [
+    (implied, "The user has no children", "The user has a son", "contradicts", "implied"),
+    (implied, "The user doesn't drink alcohol", "The user drinks wine", "contradicts", "implied"),
+    (date, "The user's exam is on 3 May", "The user's exam has been postponed to 9 May", "contradicts", "date"),
+    (date, "The user's release of app A is on 3 May", "The user's release of app B is on 9 May", "distinct", "date-other"),
+    (number, "The user's check-in is at 15:00", "The user's check-out is at 11:00", "unknown", "number-loose"),
+    (negation, "The user can drive", "The user never learned to drive", "contradicts", "negation"),
+    (equal_words, "The user is 34", "The user is 34 years old", "same", "equal-words"),
+    (equal_words, "The user owns two cats", "The user has two cats", "same", "equal-words"),
+    (equal_words, "The user eats no meat", "The user doesn't eat meat", "same", "equal-words"),
+    (equal_words, "Green is the user's favourite colour", "The user's favourite colour is green", "same", "equal-words"),
+    (equal_words, "The user has a peanut allergy", "The user is allergic to peanuts", "same", "equal-words"),
+    (equal_words, "The user likes to cook", "The user enjoys cooking", "same", "equal-words"),
     (implied, "The user is vegan", "The user eats steak on Sundays", "contradicts", "implied"),
     (implied, "The user is vegan", "The user has yoghurt for breakfast", "contradicts", "implied"),
     (implied, "The user lives alone", "The user lives with her parents", "contradicts", "implied"),
@@ -175,6 +187,8 @@ SILENT: list[tuple[Rule, str, str]] = [
     (slot, "Rosa lives in Oslo", "Rosa's team moved to Lyon"),
     (slot, "My favourite fruit is mango", "My favourite colour is red"),
     (slot, "The user lives in peace", "The user lives in a flat"),
+    (implied, "The user is a vegan chef", "The user has steak for guests"),
+    (equal_words, "The user is 34", "The user is 43 years old"),
     (implied, "The user once tried a vegan diet", "The user eats fish"),
     (implied, "The user is vegan", "The user eats vegan burgers"),
     (implied, "The user is not vegan", "The user eats steak"),
