@@ -98,21 +98,24 @@ class Batches:
         return self.done
 
     def _pass(self, places: dict[str, Place]) -> None:
-        for name, step in self._steps.items():
-            place: Place | None = places.get(name, step.start)
-            while place is not None:
-                place = self._batch(step, place, places)
+        for step in self._steps.values():
+            with self._store.read() as tx:
+                left = step.count(tx)
+            # Rows are found in an order that need not be that of their age: looking for one more
+            # than there are would read a whole table.
+            while left > 0 and (looked_at := self._batch(step, places)):
+                left -= looked_at
 
-    def _batch(self, step: Step, after: Place, places: dict[str, Place]) -> Place | None:
-        """Do one batch and return where it ended; None when nothing is left."""
-        room = step.room(self.done[step.name])
-        rows = self._pace.rows if room is None else min(self._pace.rows, room)
+    def _batch(self, step: Step, places: dict[str, Place]) -> int:
+        """Do one batch after the step's place; return how many rows it took, 0 at the end."""
+        rows = _least(self._pace.rows, step.room(self.done[step.name]))
         if not rows:
-            return None
+            return 0
         with self._store.read() as tx:
+            after = places.get(step.name, step.start)
             found = within_bytes(step.find(tx, after, rows))
         if not found:
-            return None
+            return 0
         keys = [row.key for row in found]
         with self._store.write() as tx:
             # The time to wait for the lock is not the batch's own.
@@ -132,7 +135,7 @@ class Batches:
             self._report(JobProgress(self._job, sum(done.values()), self._total))
         self._pace.note(spent)
         self._pace.rest(spent)
-        return keys[-1]
+        return len(keys)
 
 
 def _known(

@@ -92,8 +92,9 @@ def retain(
     with leased(store, JOB) as lease:
         batches = Batches(store, JOB, lease, _steps(cutoffs), pace=pace or Pace(), report=report)
         removed = Removed(**batches.run())
-        with store.write() as tx:
+        with store.read() as tx:
             waiting = RetentionRepository(tx).count_waiting(cutoffs.transcripts)
+        with store.write() as tx:
             if removed.anything:
                 _note(tx, removed, cutoffs, actor)
             lease.finish(tx)

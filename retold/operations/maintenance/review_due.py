@@ -72,10 +72,11 @@ def flag_due_reviews(
     )
     with leased(store, JOB) as lease:
         done = Batches(store, JOB, lease, steps, pace=pace or Pace(), report=report).run()
-        with store.write() as tx:
+        with store.read() as tx:
             reviews = ReviewRepository(tx)
             waiting = reviews.count_due_records(now)
             backlog = backlog_state(reviews.backlog(KIND), tx.now, cfg.reviews)
+        with store.write() as tx:
             lease.finish(tx)
     return ReviewDueOutcome(tuple(flagged), done["close"], waiting, backlog)
 
