@@ -10,7 +10,7 @@ import sys
 from retold.errors import RetoldError
 from retold.queue import QUEUES
 from workers.app import make_app
-from workers.consumer import consumer_of
+from workers.consumer import consumer_of, die_with_parent
 from workers.logs import log_to_standard_error
 from workers.settings import worker_settings
 
@@ -29,6 +29,8 @@ def main() -> int:
     arguments = parser.parse_args()
     os.umask(0o077)
     log_to_standard_error()
+    if supervisor := os.environ.get("RETOLD_SUPERVISOR"):
+        die_with_parent(int(supervisor))
     try:
         huey = make_app(arguments.queue, worker_settings())
     except (RetoldError, ValueError) as error:

@@ -50,6 +50,7 @@ class WorkerHuey(Huey):  # type: ignore[misc]  # huey ships no types
         self._bell.ask("beat", self.name)
         if self.name == "maintenance":
             self._bell.ask("sweep", "due")
+            self._bell.ask("maintain", "due")
 
     def create_consumer(self, **options: Any) -> GuardedConsumer:  # noqa: ANN401  # as huey passes
         """Return the consumer that ``huey_consumer`` and ``python -m workers`` run."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retold.errors import RetoldError
 from retold.operations.heartbeat import note_heartbeat
+from retold.operations.upkeep import run_due_jobs
 from retold.queue import QueueName, file_identity
 from workers.runtime import WorkerRuntime
 
@@ -42,6 +43,13 @@ def sweep(runtime: WorkerRuntime, _reason: str) -> None:
         )
 
 
+def maintain(runtime: WorkerRuntime, _reason: str) -> None:
+    """Expire, flag, remove and save what is due."""
+    done = run_due_jobs(runtime.store(), runtime.settings.config)
+    if done:
+        logger.info("maintained", extra={"jobs": done})
+
+
 def beat(runtime: WorkerRuntime, queue: QueueName) -> None:
     """Give a sign of life."""
     file = file_identity(runtime.settings.queue_file(queue))
@@ -51,7 +59,7 @@ def beat(runtime: WorkerRuntime, queue: QueueName) -> None:
 
 TASKS_OF: dict[QueueName, tuple[Callable[..., None], ...]] = {
     "extraction": (extract_session, beat),
-    "maintenance": (sweep, beat),
+    "maintenance": (sweep, maintain, beat),
 }
 """What the consumer of each queue knows; it drops anything else."""
 

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "list": ("retold.cli.list", "List records, the newest first."),
     "migrate": ("retold.cli.migrate", "Bring the store to the present schema."),
     "models": ("retold.cli.models", "Look at the models of the profiles, fetch them, try them."),
+    "queue": ("retold.cli.queue", "Look after the files that announce work."),
     "retain": ("retold.cli.retain", "Blank and remove what was to be kept for a while only."),
     "review-due": ("retold.cli.review_due", "Flag records whose review is due."),
     "revoke": ("retold.cli.grants", "Take a grant away."),
@@ -42,6 +43,8 @@ COMMANDS: Final = {
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
     "sessions": ("retold.cli.sessions", "Take transcripts in, list conversations and show them."),
     "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
+    "worker": ("retold.cli.worker", "Run the work in the background until it is stopped."),
+    "workers": ("retold.cli.workers", "Look after the workers: do they work?"),
 }
 """The module that holds each command, and the line that the overview shows for it."""
 

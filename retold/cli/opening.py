@@ -18,7 +18,7 @@ from retold.config import (
     resolve_profile,
     resolve_store_path,
 )
-from retold.errors import EmbeddingProfileMismatch, InvalidInput, StoreUnavailable
+from retold.errors import ConfigError, EmbeddingProfileMismatch, InvalidInput, StoreUnavailable
 from retold.store import Store
 
 if TYPE_CHECKING:
@@ -84,6 +84,16 @@ def settings(options: GlobalOptions, store_profile: str | None) -> Settings:
     }[choice.origin]
     profile = choice.profile or "standard"
     return Settings(profile_config(profile), f"profile {profile}, from {origin}")
+
+
+def require_huey(settings: Settings) -> None:
+    """Raise ConfigError when the settings announce nothing to workers."""
+    backend = settings.config.queue.backend
+    if backend != "huey":
+        raise ConfigError(
+            f"queue.backend is {backend} ({settings.configured}), so nothing is announced to "
+            "workers; set it to huey in a file for --config or RETOLD_CONFIG"
+        )
 
 
 @contextmanager

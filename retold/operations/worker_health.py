@@ -64,7 +64,8 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
 
 def _queue_problems(health: QueueHealth, now: datetime, patience: timedelta) -> Iterator[str]:
     name, beat = health.state.name, health.heartbeat
-    if health.state.problem is not None:
+    never_started = beat is None and health.state.identity is None
+    if health.state.problem is not None and not never_started:
         yield f"{name} queue: {health.state.problem}"
     if beat is None:
         yield f"{name}: no worker was ever seen; start `retold worker {name}`"

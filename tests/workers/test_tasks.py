@@ -40,10 +40,11 @@ def test_names_on_the_wire_are_those_of_the_tasks():
         f"{task.__module__}.{task.__name__}" for each in tasks.TASKS_OF.values() for task in each
     }
 
-    assert named <= set(TASKS.values())
+    assert named == set(TASKS.values())
     assert TASKS["extract_session"] == "workers.tasks.extract_session"
     assert TASKS["beat"] == "workers.tasks.beat"
     assert TASKS["sweep"] == "workers.tasks.sweep"
+    assert TASKS["maintain"] == "workers.tasks.maintain"
 
 
 @pytest.mark.parametrize("queue", QUEUES)

@@ -46,10 +46,17 @@ def test_working_workers_have_no_problem(working):
 
 
 def test_workers_that_were_never_started_are_named_with_the_command(lab):
-    problems = look(lab).problems
+    assert look(lab).problems == (
+        "extraction: no worker was ever seen; start `retold worker extraction`",
+        "maintenance: no worker was ever seen; start `retold worker maintenance`",
+    )
 
-    assert len(problems) == 4
-    assert "extraction: no worker was ever seen; start `retold worker extraction`" in problems
+
+def test_queue_file_that_is_gone_is_told_although_its_consumer_lives(working):
+    reset_queue(file_of(working, "extraction"), "old")
+
+    (problem,) = look(working).problems
+    assert problem == "extraction queue: there is no such file; start the workers"
 
 
 def test_consumer_that_went_silent_is_told_with_its_process(working):
