@@ -107,9 +107,25 @@ def without_quotations(text: str) -> str:
     A span between quotation marks goes when it speaks in the first person or follows a verb of
     saying, unless the principal says it; a text that is nothing but the span stays.
     """
+    if ": " in text:
+        text = _LETTER.sub(_without_letter, text)
     if not any(mark in text for mark in "\"'\u300c\u300e"):
         return text
     return _SPAN.sub(lambda match: _kept(match, text), text)
+
+
+_LETTER: Final = re.compile(
+    r"(?P<lead>[^.!?\n]*\b(?:wrote|writes|said|says|asked|replied|posted|tweeted|texted|reads))"
+    r"\s?:\s(?P<rest>[^\n]+)",
+    re.IGNORECASE,
+)
+"""What somebody wrote, after a colon instead of between quotation marks."""
+
+
+def _without_letter(match: re.Match[str]) -> str:
+    if _OWN.search(match["lead"]) or not _FIRST_PERSON.search(match["rest"]):
+        return match.group()
+    return match["lead"] + " \u2026 "
 
 
 def _kept(match: re.Match[str], text: str) -> str:

@@ -49,6 +49,13 @@ def swaps_roles(said: Text, claim: Text) -> bool:
     )
 
 
+def swaps_principal(said: Text, claim: Text) -> bool:
+    """Tell whether the principal acts where the claim has them acted upon, or the reverse."""
+    if said.grammar is not ENGLISH or claim.grammar is not ENGLISH:
+        return False
+    return any(_acts_otherwise(part.tokens, claim.tokens, _PRINCIPAL) for part in said.parts)
+
+
 def _exchanges(said: Text, claim: Text, preposition: str) -> bool:
     """Tell whether what follows the preposition in each text stands elsewhere in the other."""
     heard, wanted = _after(said, preposition), _after(claim, preposition)
@@ -140,14 +147,21 @@ def _relates_otherwise(said: Sequence[Token], claim: Sequence[Token]) -> bool:
     )
 
 
-def _acts_otherwise(said: Sequence[Token], claim: Sequence[Token]) -> bool:
-    """Tell whether subject and object of a shared verb stand on the other side of it."""
+def _acts_otherwise(said: Sequence[Token], claim: Sequence[Token], principal: str = "") -> bool:
+    """Tell whether subject and object of a shared verb stand on the other side of it.
+
+    The principal counts as one of them when it has a stem.
+    """
     if _is_passive(said) != _is_passive(claim):
         return False
-    heard, wanted = _stems(said), _stems(claim)
+    heard, wanted = _stems(said, principal), _stems(claim, principal)
     for place, token in enumerate(claim):
         stem = wanted[place]
-        if stem in {"", LIKED, "name"} or stem not in heard or not _is_verb(claim, place):
+        if (
+            stem in {"", LIKED, "name", _PRINCIPAL}
+            or stem not in heard
+            or not _is_verb(claim, place)
+        ):
             continue
         there = heard.index(stem)
         left, right = set(wanted[:place]) - {""}, set(wanted[place + 1 :]) - {""}
@@ -157,13 +171,14 @@ def _acts_otherwise(said: Sequence[Token], claim: Sequence[Token]) -> bool:
     return False
 
 
-def _stems(tokens: Sequence[Token]) -> list[str]:
+def _stems(tokens: Sequence[Token], principal: str) -> list[str]:
     """Return the content stems by position; "called my sister" is a call, "called Jo" a name."""
     out: list[str] = []
     for position, token in enumerate(tokens):
         following = tokens[position + 1] if position + 1 < len(tokens) else token
         calls = token.word == "called" and (following.word in _LEADS or following.word == "user")
-        out.append(token.stem if calls else stem_of(token, ENGLISH))
+        stem = token.stem if calls else stem_of(token, ENGLISH)
+        out.append(stem or (principal if _participant(token) == _PRINCIPAL else ""))
     return out
 
 
@@ -180,4 +195,10 @@ def _is_verb(tokens: Sequence[Token], place: int) -> bool:
     if not place or token.word in lexicon.KIN:
         return False
     finite = token.word.endswith(("s", "ing")) and token.stem != token.word
-    return is_past_form(token) or finite or token.word in lexicon.PERSON_VERBS
+    return is_past_form(token) or finite or token.word in lexicon.PERSON_VERBS | _UNCHANGED
+
+
+_UNCHANGED: Final = frozenset(
+    "beat hit cut hurt let put set cost shut split bet burst cast shed spread thrust upset".split()
+)
+"""Verbs whose past form is their base."""

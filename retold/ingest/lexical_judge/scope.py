@@ -17,7 +17,7 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-_ALL: Final = _words("all every each always everything everyone everybody constantly")
+_ALL: Final = _words("all every each always everything everyone everybody everywhere constantly")
 _LICENSES: Final = _ALL | _words(
     "any anything anyone anybody whatever whenever wherever never no none nothing nobody both",
     "whole entire entirely daily nightly weekly monthly yearly only exclusively throughout",
@@ -54,6 +54,7 @@ _THIS: Final = _words("this that last latest first next previous final one")
 _NOW: Final = _words("tonight today yesterday once now tomorrow")
 _WANTING: Final = _words("want wants prefer prefers")
 _GENERAL: Final = lexicon.LIKING | lexicon.DISLIKING | _WANTING | _ALL
+_GLAD: Final = lexicon.LIKING | _FAVOURITE
 _MERELY_LIKE: Final = lexicon.LIKING - _LOVE
 _DETERMINERS: Final = (lexicon.ARTICLES | lexicon.POSSESSIVES | _THIS) - {"one"}
 
@@ -74,7 +75,7 @@ def overreach_of(said: Text, claim: Text, parts: Sequence[Part]) -> str:
     return "strength" if _is_stronger(said, claim, shared) else ""
 
 
-_WITH: Final = _words("with plus mit con avec com met")
+_WITH: Final = _words("with plus as mit con avec com met")
 
 
 def _adds_part(said: Text, claim: Text) -> bool:
@@ -119,6 +120,9 @@ def _generalises(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
     return bool(claim.words & _OFTEN and heard & _SELDOM)
 
 
+_GROWING: Final = lexicon.BE | {"get", "gets", "got", "getting", "grown"}
+
+
 def _tolerates(said: Text, claim: Text) -> bool:
     """Tell whether a quote puts up with what the claim likes: "fine", "okay with", "used to"."""
     if said.words & opinions.TOLERANCE - claim.words:
@@ -126,7 +130,7 @@ def _tolerates(said: Text, claim: Text) -> bool:
     words = [token.word for token in said.tokens]
     return any(
         triple[:2] in {("live", "with"), ("nothing", "against"), ("not", "bad"), ("no", "opinion")}
-        or (triple[0] in lexicon.BE and triple[1:] == ("used", "to"))
+        or (triple[0] in _GROWING and triple[1:] == ("used", "to"))
         for triple in zip(words, words[1:], [*words[2:], ""], strict=False)
     )
 
@@ -184,6 +188,8 @@ def _is_stronger(said: Text, claim: Text, parts: Sequence[Part]) -> bool:
         return True
     strong = bool(liked & _STRONGLY) or "!" in liked
     if LIKED in claim.stems and LIKED not in said.stems and _tolerates(said, claim):
+        return True
+    if claim.words & _LOVE and LIKED in said.stems and not liked & _GLAD:
         return True
     if claim.words & _LOVE and liked & _MERELY_LIKE and not liked & _LOVE:
         return not strong

@@ -37,7 +37,7 @@ from retold.ingest.lexical_judge.rivals import (
     predicate_of,
     says_other_value,
 )
-from retold.ingest.lexical_judge.roles import swaps_roles
+from retold.ingest.lexical_judge.roles import swaps_principal, swaps_roles
 from retold.ingest.lexical_judge.scope import overreach_of
 from retold.models.verdict import Label, Verdict
 from retold.text import UNSPACED_SCRIPTS, Script, dominant_script, unspaced_runs
@@ -83,34 +83,38 @@ def _covered(
     said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim
 ) -> tuple[float, str]:
     """Return the share of the claim's stems in usable clauses, or 0.0 with the refusing rule."""
-    if _is_task(said, asked):
-        return 0.0, "question"
-    if excludes(said, asked_text) and not orders_alike(quote, claim):
-        return 0.0, "fragment"
-    if _names_otherwise(said, asked_text):
-        return 0.0, "slot"
-    if _kin_missing(said, asked):
-        return 0.0, "other-subject"
-    if (
-        orders_otherwise(quote, claim)
-        or likes_otherwise(said, claim)
-        or swaps_roles(said, asked_text)
-    ):
-        return 0.0, "order"
+    refused = _refused(said, asked_text, asked, quote, claim)
+    if refused:
+        return 0.0, refused
     wanted = _wanted(said, asked_text)
     coverage = _cover(said, asked_text, asked, wanted)
     if coverage.fault:
         return 0.0, coverage.fault
-    rival = _rival(said, asked_text, asked, claim, coverage)
-    if rival:
-        return 0.0, rival
-    beyond = overreach_of(said, asked_text, coverage.parts)
+    if swaps_principal(said, asked_text):
+        return 0.0, "order"
+    beyond = _rival(said, asked_text, asked, claim, coverage) or overreach_of(
+        said, asked_text, coverage.parts
+    )
     if beyond:
         return 0.0, beyond
     share = len(coverage.usable) / len(wanted)
     if share <= FLOOR and _of_things(said, coverage.parts, asked):
         return 0.0, "other-subject"
     return share, "coverage"
+
+
+def _refused(said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Claim) -> str:
+    """Return the rule by which the texts as wholes do not fit, "" when none applies."""
+    if _is_task(said, asked):
+        return "question"
+    if excludes(said, asked_text) and not orders_alike(quote, claim):
+        return "fragment"
+    if _names_otherwise(said, asked_text):
+        return "slot"
+    if _kin_missing(said, asked):
+        return "other-subject"
+    otherwise = orders_otherwise(quote, claim) or likes_otherwise(said, claim)
+    return "order" if otherwise or swaps_roles(said, asked_text) else ""
 
 
 _TASKS: Final = frozenset(

@@ -216,3 +216,31 @@ def test_what_is_of_another_or_only_a_task_is_not_the_principals(quote: str, cla
 )
 def test_what_the_principal_has_seeks_or_asks_for_is_supported(quote: str, claim: str) -> None:
     assert entails(quote, claim) >= FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"),
+    [
+        ("My manager reports to me", "The user reports to their manager."),
+        ("The red team beat the blue team", "The blue team beat the red team."),
+        ("I don't hate broccoli", "The user loves broccoli."),
+        ("I'm getting used to the new desk", "The user loves the new desk."),
+        ("The customer wrote: I live in Porto", "The user lives in Porto."),
+        ("use British spelling for this doc", "The user wants British spelling everywhere."),
+        ("I work at Bosch", "The user works at Bosch as an engineer."),
+    ],
+)
+def test_other_roles_degrees_writers_and_additions_are_refused(quote: str, claim: str) -> None:
+    assert entails(quote, claim) < FLOOR
+
+
+@pytest.mark.parametrize(
+    ("quote", "claim"),
+    [
+        ("My manager reports to me", "The user's manager reports to the user."),
+        ("I wrote: I live in Porto", "The user lives in Porto."),
+        ("I work at Bosch as an engineer", "The user works at Bosch as an engineer."),
+    ],
+)
+def test_the_same_roles_writers_and_additions_pass(quote: str, claim: str) -> None:
+    assert entails(quote, claim) >= FLOOR
