@@ -115,17 +115,18 @@ def without_quotations(text: str) -> str:
 
 
 _LETTER: Final = re.compile(
-    r"(?P<lead>[^.!?\n]*\b(?:wrote|writes|said|says|asked|replied|posted|tweeted|texted|reads))"
-    r"\s?:\s(?P<rest>[^\n]+)",
+    r"\b(?:wrote|writes|said|says|asked|replied|posted|tweeted|texted|reads)\s?:\s(?P<rest>[^\n]+)",
     re.IGNORECASE,
 )
 """What somebody wrote, after a colon instead of between quotation marks."""
 
 
 def _without_letter(match: re.Match[str]) -> str:
-    if _OWN.search(match["lead"]) or not _FIRST_PERSON.search(match["rest"]):
+    lead = re.split(r"[.!?\n]", match.string[: match.end()])[-1]
+    before = re.split(r"[.!?\n]", match.string[: match.start("rest")])[-1]
+    if _OWN.search(before or lead) or not _FIRST_PERSON.search(match["rest"]):
         return match.group()
-    return match["lead"] + " \u2026 "
+    return " \u2026 "
 
 
 def _kept(match: re.Match[str], text: str) -> str:

@@ -69,15 +69,23 @@ def _make(*words: str) -> Tokens:
     return [plain_token(word) for word in words]
 
 
+_LONGEST: Final = 40
+"""Tokens of a clause that are looked through; a longer one is none of the frames."""
+
+
 def _start(tokens: Sequence[Token], position: int) -> int:
     """Return where the clause that holds the position begins."""
-    while position and not (tokens[position - 1].is_mark or tokens[position - 1].word in _BREAKS):
+    last = max(0, position - _LONGEST)
+    while position > last and not (
+        tokens[position - 1].is_mark or tokens[position - 1].word in _BREAKS
+    ):
         position -= 1
     return position
 
 
 def _end(tokens: Sequence[Token], position: int) -> int:
-    while position < len(tokens) and not tokens[position].is_mark:
+    last = min(len(tokens), position + _LONGEST)
+    while position < last and not tokens[position].is_mark:
         position += 1
     return position
 

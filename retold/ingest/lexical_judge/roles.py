@@ -26,6 +26,8 @@ _SYMMETRIC: Final = frozenset(
 )
 """Relations that hold both ways."""
 _NEAR: Final = 3
+_LONGEST: Final = 40
+"""Tokens of one clause whose order is compared."""
 _LEADS: Final = lexicon.ARTICLES | lexicon.POSSESSIVES
 _FOREIGN_LEADS: Final = frozenset(
     "der die das den dem des ein eine einen einem einer le la les l un une el los las una il lo "
@@ -152,9 +154,12 @@ def _acts_otherwise(said: Sequence[Token], claim: Sequence[Token], principal: st
 
     The principal counts as one of them when it has a stem.
     """
+    said, claim = said[:_LONGEST], claim[:_LONGEST]
     if _is_passive(said) != _is_passive(claim):
         return False
     heard, wanted = _stems(said, principal), _stems(claim, principal)
+    if not ({*heard} & {*wanted}) - {"", principal}:
+        return False
     for place, token in enumerate(claim):
         stem = wanted[place]
         if (

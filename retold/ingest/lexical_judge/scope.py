@@ -79,17 +79,16 @@ _WITH: Final = _words("with plus as mit con avec com met")
 
 
 def _adds_part(said: Text, claim: Text) -> bool:
-    """Tell whether one of the things that the claim joins by "and", "with" is not quoted."""
+    """Tell whether one of the things that the claim joins by "and", "with" is not quoted.
+
+    What stands before the first "with" may be a verb alone, and so is no thing of its own.
+    """
     heard = said.stems | {token.stem for token in said.tokens}
     joints = {claim.grammar.joining, ",", ";"}
     joined = _segments(claim, joints)
     added = _segments(claim, joints | _WITH)
-    return any(not stems & heard for opener, stems in (*joined, *added) if _joins(opener, added))
-
-
-def _joins(opener: str, segments: Sequence[tuple[str, frozenset[str]]]) -> bool:
-    """Tell whether a segment is one of several; the words before the first joint may be a verb."""
-    return bool(opener) or len([s for s in segments if s[0] not in _WITH]) > 1
+    several = len(joined) > 1
+    return any(not stems & heard for opener, stems in (*joined, *added) if opener or several)
 
 
 def _segments(claim: Text, joints: AbstractSet[str]) -> list[tuple[str, frozenset[str]]]:
