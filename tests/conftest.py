@@ -1,6 +1,7 @@
 """What every test gets: no network, no unlisted skip, reproducible examples in CI."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import hypothesis
@@ -10,6 +11,11 @@ from tests import section17, skip_list
 from tests.network_guard import outside_guard
 
 outside_guard.install()
+
+# A shell starts what runs in its background with interrupts ignored, which every child inherits:
+# a test that interrupts a child would wait for ever. The children of a test start like a user's.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Several suites share a machine, so no example has a deadline; in CI the examples never vary.
 hypothesis.settings.register_profile("local", deadline=None)

@@ -387,7 +387,10 @@ def test_pretend_model_serves_a_terminal_until_interrupted():
         answer = client.messages.create(**body).content[0].text
         client.close()
         server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=60) == 0
+        try:
+            assert server.wait(timeout=60) == 0
+        finally:
+            server.kill()
 
     assert answer == "Hello! How can I help?"
     assert set(variables) == {
