@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -66,7 +66,16 @@ def make_storage(
 
     ``timeout_seconds`` bounds each wait for a lock; ``kind`` None is huey's own class.
     """
+    import sqlite3
+
     from huey.storage import SqliteStorage
+
+    class Connection(sqlite3.Connection):
+        """One that huey opened and then could not use, such as a damaged file, is closed too."""
+
+        def __del__(self) -> None:
+            with suppress(sqlite3.Error):  # it was never opened
+                self.close()
 
     return (kind or SqliteStorage)(
         name,
@@ -75,6 +84,7 @@ def make_storage(
         timeout=timeout_seconds,
         strict_fifo=True,
         create_tables=False,
+        factory=Connection,
     )
 
 

@@ -23,7 +23,10 @@ from tests.cli_support import refusal, retold_here
 PAIRS = ("helper/ana", "helper/bob", "critic/ana", "planner/omar")
 SHARED = ("user:ana", "user:bob", "project:apollo", "org:acme")
 GRANTS = [(agent, scope) for agent in ("helper", "critic", "planner") for scope in SHARED]
-OPERATORS = ("status", "migrate", "grant", "revoke", "sessions")
+OPERATORS = (
+    *("status", "migrate", "grant", "revoke", "sessions", "expire", "retain", "review-due"),
+    *("worker", "workers", "queue"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +212,12 @@ def test_pair_that_asks_for_another_pairs_scope_by_search_is_refused(shared_stor
         ("grant", "helper", "user:ana", "--read"),
         ("revoke", "helper", "user:ana"),
         ("sessions", "list"),
+        ("expire",),
+        ("retain", "--dry-run"),
+        ("review-due",),
+        ("worker", "all"),
+        ("workers", "health"),
+        ("queue", "reset"),
     ],
 )
 def test_commands_for_operators_refuse_a_pair(command, shared_store):

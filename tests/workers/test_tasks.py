@@ -2,6 +2,7 @@ import inspect
 import json
 import logging
 import os
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -89,7 +90,8 @@ def test_interruption_passes_through_a_task(settings):
 
 
 def test_sign_of_life_names_the_file_that_is_read(settings, runtime):
-    app.make_app("extraction", settings).storage.queue_size()
+    with closing(app.make_app("extraction", settings).storage) as storage:
+        storage.queue_size()
     tasks.beat(runtime, "extraction")
     with runtime.store().read() as tx:
         beat = heartbeat_of(tx, "extraction")
