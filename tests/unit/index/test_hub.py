@@ -127,8 +127,12 @@ def test_safetensors_win_over_pickled_weights_beside_them(tmp_path):
 @pytest.mark.parametrize(
     "name", ["acme/absent", "no such name", "/no/such/folder", "..", "~no-such-user/model"]
 )
-def test_what_is_nowhere_is_not_found_and_nobody_is_asked(cache, name):
+def test_what_is_nowhere_is_not_found_and_nobody_is_asked(cache, name, tmp_path, monkeypatch):
     """The network guard fails a test that reaches for the hub."""
+    inside = tmp_path / "outer" / "inner"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+
     assert find_model(name) is None
 
 
