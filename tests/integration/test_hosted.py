@@ -17,7 +17,7 @@ from retold.errors import (
     ProviderOutage,
     RetoldSetupError,
 )
-from retold.hosted import HostedCompletions, RunBudget
+from retold.hosted import HostedCompletions, RunBudget, sdk
 from retold.models import CompletionRequest, Scope, TokenUsage
 from retold.testing import FakeBudget
 from tests.loopback import Call, Fault, LoopbackModel, Reply
@@ -403,6 +403,29 @@ def test_thread_of_a_call_that_was_given_up_ends_although_the_blanks_go_on(model
             thread.join(20)
 
         assert [thread for thread in left if thread.is_alive()] == []
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_call_given_up_while_its_client_was_being_made_sends_nothing(model, monkeypatch):
+    """Loading a package may take longer than the call may; there is nothing to close then."""
+    given_up, opened = threading.Event(), sdk._opened
+
+    def slowly(target):
+        given_up.wait(20)
+        return opened(target)
+
+    monkeypatch.setattr(sdk, "_opened", slowly)
+    with LoopbackModel(lambda _: Fault(way="drip")) as loopback:
+        client = HostedCompletions(settings_for(loopback.url), environ=KEYS)
+        with pytest.raises(ModelTimeout):
+            client.complete(ask(model, timeout_ms=1))
+        left = [one for one in threading.enumerate() if one.name == "retold-hosted"]
+        given_up.set()
+        for thread in left:
+            thread.join(20)
+
+        assert [thread for thread in left if thread.is_alive()] == []
+        assert loopback.exchanges == []
 
 
 def test_attempts_share_one_deadline(hosted_for, pauses):
