@@ -11,7 +11,7 @@ import pytest
 from retold import Overrides
 from retold.config import parse_config, profile_config
 from retold.errors import ProviderOutage
-from retold.hosted import HostedCompletions
+from retold.hosted import HostedCompletions, RunBudget
 from retold.index.embedder import QueryCache, embedder_from_config
 from retold.ingest.extraction.extractor import StructuredLLMExtractor
 from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
@@ -19,6 +19,7 @@ from retold.ingest.lexical_judge import LexicalJudge
 from retold.models import ReviewDecision, Scope
 from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
+from retold.policy.day_budget import DayBudget
 from retold.protocols import Embedder
 from retold.queue import HueyQueue, NoQueue, ThreadQueue, make_storage
 from retold.retrieve.hosted_rewrite import HostedLLMQueryRewriter
@@ -27,6 +28,7 @@ from retold.retrieve.rewrite import NoRewriter
 from retold.store import Store
 from retold.testing import (
     CountingIds,
+    FakeBudget,
     FakeCandidateReviewer,
     FakeClock,
     FakeCompletionClient,
@@ -57,14 +59,17 @@ PORTS = {
     "id_source": contracts.IdSourceContract,
     "extractor": contracts.ExtractorContract,
     "reviewer": contracts.CandidateReviewerContract,
+    "budget": contracts.BudgetContract,
 }
+PER_CALL = {"budget"}
+"""Ports that a caller hands to a call, not to the runtime."""
 UNWIRED = {"extractor", "reviewer"} - set(Overrides.__slots__)
 """Ports that the runtime does not take yet."""
 
 
 def test_every_port_that_can_be_overridden_has_a_contract():
     """A port added to ``Overrides`` makes this fail until it has one."""
-    assert set(PORTS) - UNWIRED == set(Overrides.__slots__)
+    assert set(PORTS) - UNWIRED - PER_CALL == set(Overrides.__slots__)
     assert {contract.__name__ for contract in PORTS.values()} == set(contracts.__all__)
 
 
@@ -161,6 +166,26 @@ class TestStructuredLLMCandidateReviewer(contracts.CandidateReviewerContract):
     def reviewer(self):
         client = FakeCompletionClient(extraction_model.accept_everything)
         return StructuredLLMCandidateReviewer(client, profile_config("offline").ingestion)
+
+
+class TestRunBudget(contracts.BudgetContract):
+    @pytest.fixture
+    def budget(self):
+        return RunBudget(1_000)
+
+
+class TestDayBudget(contracts.BudgetContract):
+    @pytest.fixture
+    def budget(self, tmp_path):
+        path = tmp_path / "memory.db"
+        with Store.open(path, clock=FakeClock(), id_source=CountingIds()) as store:
+            yield DayBudget(store, 1_000, max_wait_ms=10_000)
+
+
+class TestFakeBudget(contracts.BudgetContract):
+    @pytest.fixture
+    def budget(self):
+        return FakeBudget(1_000)
 
 
 class TestNoQueue(contracts.JobQueueContract):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from retold.errors import InvalidCompletion, InvalidInput, RetoldSetupError
+from retold.errors import BudgetExhausted, InvalidCompletion, InvalidInput, RetoldSetupError
 from retold.models import (
     ExtractionOutput,
     ReviewDecision,
@@ -23,6 +23,7 @@ from retold.models import (
 )
 from retold.testing import (
     CountingIds,
+    FakeBudget,
     FakeCandidateReviewer,
     FakeClock,
     FakeCompletionClient,
@@ -51,6 +52,7 @@ FIXTURES = {
     contracts.IdSourceContract: ("id_source", CountingIds),
     contracts.ExtractorContract: ("extractor", TableExtractor),
     contracts.CandidateReviewerContract: ("reviewer", FakeCandidateReviewer),
+    contracts.BudgetContract: ("budget", lambda: FakeBudget(1_000)),
 }
 RULES = [
     (contract, name) for contract in FIXTURES for name in vars(contract) if name.startswith("test_")
@@ -302,6 +304,68 @@ class BlankRewriter(FakeRewriter):
 class BoastingRewriter(FakeRewriter):
     def rewrite(self, queries, context):
         return RewriteResult(tuple(queries), "applied")
+
+
+class TightBudget(FakeBudget):
+    """Refuse the last token."""
+
+    def __init__(self):
+        super().__init__(999)
+
+
+class LooseBudget(FakeBudget):
+    """Look at what was used and not at what waits."""
+
+    def reserve(self, provider, tokens):
+        waiting, self.reserved = self.reserved, 0
+        super().reserve(provider, tokens)
+        self.reserved += waiting
+
+
+class GrabbingBudget(FakeBudget):
+    """Set aside first, and look then."""
+
+    def reserve(self, provider, tokens):
+        self.reserved += tokens
+        if self.used.tokens + self.reserved > self.limit:
+            raise BudgetExhausted("too many")
+
+
+class KeepingBudget(FakeBudget):
+    """Count the estimate, whatever was used."""
+
+    def settle(self, provider, reserved, used):
+        super().settle(provider, reserved, TokenUsage(reserved, 0, used.calls))
+
+
+class FearfulBudget(FakeBudget):
+    """Count a request that never left as if it had."""
+
+    def settle(self, provider, reserved, used):
+        super().settle(provider, reserved, used if used.calls else TokenUsage(reserved, 0, 1))
+
+
+class CappingBudget(FakeBudget):
+    """Believe that nothing uses more than was set aside."""
+
+    def settle(self, provider, reserved, used):
+        super().settle(provider, reserved, TokenUsage(min(used.tokens, reserved), 0, used.calls))
+
+
+class RacingBudget(FakeBudget):
+    """Look and set aside in two steps, with everybody else in between."""
+
+    def __init__(self):
+        super().__init__(1_000)
+        self.others = threading.Barrier(4)
+
+    def reserve(self, provider, tokens):
+        there_is_room = self.used.tokens + self.reserved + tokens <= self.limit
+        self.others.wait()
+        if not there_is_room:
+            raise BudgetExhausted("too many")
+        with self._lock:
+            self.reserved += tokens
 
 
 class OnceQueue(FakeQueue):
@@ -611,6 +675,17 @@ BROKEN = {
         ListRewriter, JoiningRewriter, BlankRewriter,
     ],
     ("RewriterContract", "says_unchanged_when_nothing_changed"): [BoastingRewriter],
+    ("BudgetContract", "is_one"): [lambda: object()],
+    ("BudgetContract", "lets_its_limit_through_and_no_token_more"): [
+        TightBudget, lambda: LooseBudget(1_000),
+    ],
+    ("BudgetContract", "sets_nothing_aside_when_it_refuses"): [lambda: GrabbingBudget(1_000)],
+    ("BudgetContract", "gives_back_what_a_request_did_not_use"): [lambda: KeepingBudget(1_000)],
+    ("BudgetContract", "gives_back_everything_of_a_request_that_never_left"): [
+        lambda: FearfulBudget(1_000),
+    ],
+    ("BudgetContract", "counts_more_than_was_set_aside"): [lambda: CappingBudget(1_000)],
+    ("BudgetContract", "holds_for_calls_side_by_side"): [RacingBudget],
     ("JobQueueContract", "is_one"): [lambda: object()],
     ("JobQueueContract", "takes_any_session_more_than_once"): [OnceQueue],
     ("JobQueueContract", "takes_sessions_from_several_threads"): [OneThreadQueue],

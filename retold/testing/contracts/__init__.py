@@ -11,6 +11,7 @@ Importing this package needs pytest.
 """
 
 from retold.testing.contracts.activator import RecordActivatorContract
+from retold.testing.contracts.budget import BudgetContract
 from retold.testing.contracts.completions import CompletionClientContract
 from retold.testing.contracts.content_policy import ContentPolicyContract
 from retold.testing.contracts.embedder import EmbedderContract
@@ -23,6 +24,7 @@ from retold.testing.contracts.rewriter import RewriterContract
 from retold.testing.contracts.source import ClockContract, IdSourceContract
 
 __all__ = [
+    "BudgetContract",
     "CandidateReviewerContract",
     "ClockContract",
     "CompletionClientContract",
