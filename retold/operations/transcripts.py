@@ -8,7 +8,7 @@ from typing import Final
 
 from retold.errors import InvalidInput, NotFound
 from retold.models import Turn
-from retold.store import Store
+from retold.store import Store, Transaction
 from retold.store.sessions import SegmentOverview
 from retold.text import require_limit
 
@@ -85,13 +85,10 @@ def read_transcript(
     require_limit(limit)
     cursor = _cursor(after)
     with store.read() as tx:
-        segments = tx.sessions.overviews(
-            session_id=session, user_id=user_id, agent_id=agent_id
-        ) or tx.sessions.overviews(external_id=session, user_id=user_id, agent_id=agent_id)
-        conversation = _only_conversation(session, segments)
+        segments = find_segments(tx, session, user_id=user_id, agent_id=agent_id)
         is_segment = segments[0].session.id == session
         found = tx.sessions.turn_page(
-            conversation,
+            segments[0].session.conversation_id,
             segment=segments[0].session.segment if is_segment else None,
             after=cursor,
             limit=limit + 1,
@@ -99,11 +96,20 @@ def read_transcript(
     turns = tuple(NumberedTurn(segment, turn) for segment, turn in found[:limit])
     last = turns[-1] if len(found) > limit else None
     following = None if last is None else f"{last.segment}.{last.turn.turn}"
-    return Transcript(tuple(segments), turns, following)
+    return Transcript(segments, turns, following)
 
 
-def _only_conversation(session: str, segments: list[SegmentOverview]) -> str:
-    conversations = {one.session.conversation_id for one in segments}
+def find_segments(
+    tx: Transaction, session: str, *, user_id: str | None = None, agent_id: str | None = None
+) -> tuple[SegmentOverview, ...]:
+    """Return the segment with that id, or else all segments of the host's own id, in order.
+
+    Raises NotFound, and InvalidInput for a host's id of several conversations.
+    """
+    found = tx.sessions.overviews(
+        session_id=session, user_id=user_id, agent_id=agent_id
+    ) or tx.sessions.overviews(external_id=session, user_id=user_id, agent_id=agent_id)
+    conversations = {one.session.conversation_id for one in found}
     if not conversations:
         raise NotFound(f"no session {session!r}; `retold sessions list` shows those there are")
     if len(conversations) > 1:
@@ -111,7 +117,7 @@ def _only_conversation(session: str, segments: list[SegmentOverview]) -> str:
             f"{len(conversations)} conversations have the id {session!r}; name the user and the "
             "agent too, or pass the id of a segment"
         )
-    return conversations.pop()
+    return tuple(found)
 
 
 def _cursor(after: str | None) -> tuple[int, int]:

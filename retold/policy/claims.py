@@ -13,6 +13,10 @@ Refusal = Literal[
     "not_requested", "not_ended", "extracted", "set_aside", "not_before", "claimed_by_another"
 ]
 
+Standing = Literal["open", "due", "later", "worked_on", "lost", "set_aside"]
+"""Where a segment on the list stands: ``open`` until its conversation ends, ``later`` after a
+failure, ``lost`` when whoever works on it was not heard of for too long."""
+
 ATTEMPTS_EXHAUSTED = "attempts_exhausted"
 """The code of a segment whose workers died, or were lost, every time."""
 
@@ -119,6 +123,17 @@ def _refusal(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Refusal |
     if is_live(state, now, policy):
         return "claimed_by_another"
     return None
+
+
+def standing_of(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Standing:
+    """Return where a segment on the list stands."""
+    if state.failed_at is not None:
+        return "set_aside"
+    if state.token is not None:
+        return "worked_on" if is_live(state, now, policy) else "lost"
+    if state.ended_at is None:
+        return "open"
+    return "later" if state.next_at is not None and state.next_at > now else "due"
 
 
 def is_live(state: ClaimState, now: datetime, policy: ClaimPolicy) -> bool:

@@ -155,9 +155,12 @@ class ClaimRepository:
         return self._tx.changes() > 0
 
     def withdraw(self, session_id: str) -> bool:
-        """Take a segment off the list for good; False when it was not on it."""
+        """Take a segment off the list for good, with what a run staged; False when it was not."""
         self._run("withdraw", session_id)
-        return self._tx.changes() > 0
+        withdrawn = self._tx.changes() > 0
+        if withdrawn:
+            self._run("drop_drafts", session_id)
+        return withdrawn
 
     def rerun(self, session_id: str) -> None:
         """Put a segment on the list although it was extracted; a running worker is fenced off."""
@@ -181,6 +184,16 @@ class ClaimRepository:
     def list_idle(self, silent_since: datetime, *, limit: int) -> list[str]:
         """Return ids of open segments with turns, but none since the moment."""
         return self._ids("list_idle", {"silent_since": to_text(silent_since), "limit": limit})
+
+    def list_waiting(self, *, after: str | None = None, limit: int = 100) -> list[ClaimState]:
+        """Return a page of the list, worked on or not, longest waiting first, after one id."""
+        rows = self._tx.run(QUERIES["list_waiting"], {"after_id": after, "limit": limit})
+        return [_state(row) for row in rows]
+
+    def has_words(self, session_id: str) -> bool:
+        """Return whether there is anything to extract: a turn that was not blanked."""
+        row = self._tx.one(QUERIES["has_words"], {"id": session_id})
+        return row is not None and bool(row[0])
 
     def list_failed(self, *, after: str | None = None, limit: int = 100) -> list[ClaimState]:
         """Return a page of the segments that were set aside, after the one with id ``after``."""

@@ -168,6 +168,10 @@ class EventRepository:
         """Return the entity's events, oldest first."""
         return _events(self._tx.run(QUERIES["list_for_entity"], {"entity_id": entity_id}))
 
+    def list_for_session(self, session_id: str) -> list[Event]:
+        """Return the segment's events, oldest first."""
+        return _events(self._tx.run(QUERIES["list_for_session"], {"session_id": session_id}))
+
     def list_by_kind(self, kind: str, *, after_seq: int = 0, limit: int = 1000) -> list[Event]:
         """Return up to ``limit`` events of a kind after ``after_seq``, oldest first."""
         bindings = {"kind": kind, "after_seq": after_seq, "limit": limit}

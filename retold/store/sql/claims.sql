@@ -118,6 +118,32 @@ where ended_at is null and recorded = 1 and last_turn_at < :silent_since
 order by last_turn_at, seq
 limit :limit;
 
+-- name: list_waiting
+-- Segments that wait for an extraction or are being worked on, longest waiting first.
+select id, agent_id, user_id, project_id, external_id, conversation_id, ended_at,
+  extraction_requested_at, extraction_stage, extraction_mode, extraction_started_at,
+  extraction_token, extraction_attempts, extraction_next_at, extraction_failed_at,
+  extraction_error, extracted_at
+from sessions
+where extraction_requested_at is not null and extraction_failed_at is null
+  and (extracted_at is null or extraction_mode = 'rerun')
+  and (:after_id is null or (extraction_requested_at, seq)
+    > (select extraction_requested_at, seq from sessions where id = :after_id))
+order by extraction_requested_at, seq
+limit :limit;
+
+-- name: has_words
+-- Whether a segment has a turn that was not blanked.
+select exists(
+  select 1 from session_turns as t join sessions as s on s.seq = t.session_seq
+  where s.id = :id and t.blanked_at is null
+);
+
+-- name: drop_drafts
+-- Remove what a run staged between its two steps.
+delete from extraction_drafts
+where session_seq = (select seq from sessions where id = :id);
+
 -- name: list_failed
 -- Segments that were set aside, oldest first.
 select id, agent_id, user_id, project_id, external_id, conversation_id, ended_at,

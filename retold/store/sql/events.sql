@@ -35,6 +35,15 @@ join events as e on e.seq = r.seq
 where r.entity_id = :entity_id
 order by e.seq;
 
+-- name: list_for_session
+-- The events of one segment, oldest first.
+select e.seq, e.id, e.at, e.kind, e.payload, e.hash,
+  r.actor, r.record_id, r.entity_id, r.session_id, r.user_id
+from event_refs as r
+join events as e on e.seq = r.seq
+where r.session_id = :session_id
+order by e.seq;
+
 -- name: list_by_kind
 -- One page of the events of one kind, oldest first.
 select e.seq, e.id, e.at, e.kind, e.payload, e.hash,

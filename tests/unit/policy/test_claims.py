@@ -14,6 +14,7 @@ from retold.policy.claims import (
     decide_claim,
     decide_failure,
     decide_stale,
+    standing_of,
 )
 from retold.store.claims import ClaimState
 from retold.testing import MOMENT
@@ -105,3 +106,19 @@ def test_lost_worker_leaves_its_attempt_counted():
 
     assert decide_stale(lost, POLICY) == Postpone(2, None)
     assert decide_stale(replace(lost, attempts=3), POLICY) == Bury(ATTEMPTS_EXHAUSTED)
+
+
+@pytest.mark.parametrize(
+    ("facts", "standing"),
+    [
+        ({}, "due"),
+        ({"ended_at": None}, "open"),
+        ({"next_at": NOW + SECOND}, "later"),
+        ({"next_at": NOW}, "due"),
+        ({"token": "t", "started_at": NOW - POLICY.timeout}, "worked_on"),
+        ({"token": "t", "started_at": NOW - POLICY.timeout - SECOND}, "lost"),
+        ({"failed_at": MOMENT}, "set_aside"),
+    ],
+)
+def test_operator_is_told_where_a_segment_stands(facts, standing):
+    assert standing_of(replace(WAITING, **facts), NOW, POLICY) == standing
