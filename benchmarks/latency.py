@@ -31,17 +31,18 @@ from typing import Any
 
 import numpy as np
 from literal_method import LiteralMethod
+from support.cache import default_cache
 from support.machine import machine_facts, machine_line
 from support.progress import Progress
 from support.synthetic import USER, Corpus, Query, StoredVectors, build, caller, opened
 from support.timing import spread, stage_spreads
-from support.vectors import CachedEmbedder, default_cache
 
 from retold import Overrides, Retold, Scope
 from retold.config import parse_config
 from retold.host import HostItem
 from retold.index.embedder import embedder_from_config
 from retold.models import SearchRequest, SearchResponse
+from retold.operations.evaluation.vectors import CachedEmbedder
 
 K = 8
 CHECKED_DIMS = 384

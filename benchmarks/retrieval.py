@@ -22,17 +22,19 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from support.cases import Case, Question, read_cases
+from support.cache import default_cache
 from support.machine import machine_line
 from support.progress import Progress
-from support.ranking import measure, summarise, table_lines
-from support.vectors import CachedEmbedder, default_cache
+from support.ranking import summarise, table_lines
 
 from retold import Overrides, Principal, Retold
 from retold.config import RetoldConfig, parse_config
 from retold.host import HostItem
 from retold.index.embedder import embedder_from_config
 from retold.models import Candidate, MemoryType, SearchRequest, Trigger
+from retold.operations.evaluation.cases import Case, Question, read_cases
+from retold.operations.evaluation.metrics import measure
+from retold.operations.evaluation.vectors import CachedEmbedder
 from retold.retrieve.replay import logged_candidates, replay_gate
 
 STAGES = ("lexical", "dense", "fused", "freshness", "gate")
@@ -223,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     embedder.prefetch(
         [one.text for case in cases for one in case.questions if one.gold],
         [one.text for case in cases for one in case.items],
-        progress,
+        lambda text, share: progress(f"vectors of {text}"),
     )
     answered: list[tuple[Question, Rankings]] = []
     for case in cases:

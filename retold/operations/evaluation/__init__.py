@@ -1,0 +1,1 @@
+"""Measuring retrieval on files of questions whose answers are known."""
