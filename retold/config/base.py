@@ -44,7 +44,7 @@ def key(
     return Field(default, description=description, json_schema_extra={"unit": unit}, **limits)
 
 
-def _as_tuple(value: object) -> object:
+def as_tuple(value: object) -> object:
     """Turn a YAML list into a tuple; leave anything else for the validator to refuse."""
     return tuple(value) if isinstance(value, list) else value
 
@@ -58,10 +58,10 @@ def _clean(value: str) -> str:
 Text = Annotated[str, AfterValidator(_clean)]
 """One line of text, neither blank nor padded."""
 
-TextList = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+TextList = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
 """A list in YAML, a tuple in Python."""
 
-SourceKinds = Annotated[tuple[SourceKind, ...], BeforeValidator(_as_tuple)]
+SourceKinds = Annotated[tuple[SourceKind, ...], BeforeValidator(as_tuple)]
 """Source kinds, a list in YAML."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from retold.config.base import Block, Text, TextList, key
+from retold.config.base import Block, Text, TextList, as_tuple, key
 
 PACKAGED_EMBEDDER = "all-MiniLM-L6-v2/onnx-int8"
 """The model name that selects the embedder installed from packages; any other is a hub model."""
@@ -33,6 +33,25 @@ def _env_name(value: str) -> str:
 
 Url = Annotated[Text, AfterValidator(_http_url)]
 EnvName = Annotated[str, AfterValidator(_env_name)]
+ScriptName = Literal[
+    "all",
+    "latin",
+    "greek",
+    "cyrillic",
+    "hebrew",
+    "arabic",
+    "devanagari",
+    "thai",
+    "lao",
+    "khmer",
+    "burmese",
+    "han",
+    "kana",
+    "hangul",
+    "other",
+]
+"""A script as ``retold.text.scripts`` names it; ``other`` is any without a name there."""
+Scripts = Annotated[tuple[ScriptName, ...], BeforeValidator(as_tuple)]
 ProviderName = Literal["anthropic", "openai", "openrouter", "custom"]
 
 
@@ -81,6 +100,13 @@ class EmbeddingConfig(Block):
     )
     allow_download: bool = key(
         False, "Let a missing model, the judge's too, be downloaded when the store is opened."
+    )
+
+    scripts: Scripts | None = key(
+        None,
+        "Scripts that the model reads, or all; null is what the embedder says, and latin where it "
+        "says nothing.",
+        waits=True,
     )
 
     @property

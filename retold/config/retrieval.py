@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from retold.config.base import Block, SourceKinds, Text, key
 from retold.models import GateFamily, SourceKind, Trigger, TriggerMode
+
+Preset = Literal["design", "measured"]
+FusionKind = Literal["rrf", "convex"]
+GateKind = Literal["floors", "null_z"]
+FreshnessKind = Literal["multiplicative", "additive", "off"]
+EntityRole = Literal["list", "tie_break"]
+DuplicateHandling = Literal["collapse", "group"]
+Context = Literal["facts", "turns"]
 
 
 class RerankerConfig(Block):
@@ -70,6 +79,97 @@ class TriggerConfig(Block):
     auto_k: int = key(4, "Most records of a host-issued search.", "records", ge=1, waits=True)
     auto_min_query_chars: int = key(
         12, "Shorter user turns start no host-issued search.", "characters", ge=0, waits=True
+    )
+
+
+def _time_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("must be an IANA time zone that this machine knows, or UTC") from None
+    return value
+
+
+TimeZone = Annotated[Text, AfterValidator(_time_zone)]
+
+
+class FusionConfig(Block):
+    """How what the channels found becomes one ranking."""
+
+    kind: FusionKind | None = key(
+        None,
+        "By rank, or as a weighted sum of scaled cosine and bm25; null is rrf in design and convex "
+        "in measured.",
+        waits=True,
+    )
+    alpha: float = key(
+        0.6, "Weight of the cosine in a convex fusion.", "fraction", ge=0, le=1, waits=True
+    )
+    alpha_uncovered: float = key(
+        0.3,
+        "Weight of the cosine for a query in a script that the embedder does not read.",
+        "fraction",
+        ge=0,
+        le=1,
+        waits=True,
+    )
+
+
+class EntitiesConfig(Block):
+    """What it counts that a record is about somebody or something the query names."""
+
+    role: EntityRole | None = key(
+        None,
+        "A ranking of its own, or at most a tie-break; null is list in design and tie_break in "
+        "measured.",
+        waits=True,
+    )
+    tie_break: float = key(
+        0.02, "Most that a named entity adds to a fused score.", "score", ge=0, le=1, waits=True
+    )
+
+
+class BoostsConfig(Block):
+    """What is added to fused scores; a weight of 0 switches a boost off."""
+
+    date_interval: float | None = key(
+        None,
+        "Added to records whose event lies in a time that the query names; null is 0 in design and "
+        "0.3 in measured.",
+        "score",
+        ge=0,
+        le=1,
+        waits=True,
+    )
+    session: float | None = key(
+        None,
+        "Weight of the best score in a record's session; null is 0 in design and 0.3 in measured.",
+        "score",
+        ge=0,
+        le=1,
+        waits=True,
+    )
+    session_min_records: int = key(
+        2, "Smaller sessions support nothing.", "records", ge=1, waits=True
+    )
+    session_max_records: int = key(
+        40, "Larger sessions support nothing.", "records", ge=1, waits=True
+    )
+    neighbour: float = key(
+        0.5,
+        "Part of a neighbouring turn's score that a turn has at least, in context turns.",
+        "fraction",
+        ge=0,
+        le=1,
+        waits=True,
+    )
+    session_text: float = key(
+        0.3,
+        "Weight of the bm25 of a whole session, in context turns, instead of session.",
+        "score",
+        ge=0,
+        le=1,
+        waits=True,
     )
 
 
@@ -155,9 +255,48 @@ class AutoGateConfig(Block):
     )
 
 
-class GateConfig(Block):
-    """The floors of searches that a model or a person asked for."""
+class NullZConfig(Block):
+    """How much nearer than an unrelated prompt's the closest record must be, in deviations."""
 
+    explicit: float = key(
+        1.0,
+        "Least Z of a search that a model or a person asked for.",
+        "standard deviations",
+        waits=True,
+    )
+    auto: float = key(2.0, "Least Z of a host-issued search.", "standard deviations", waits=True)
+    unk_weight: float = key(
+        2.0,
+        "How much the share of words that no readable record holds lowers the signal, in "
+        "deviations of the bank's cosines.",
+        "standard deviations",
+        ge=0,
+        waits=True,
+    )
+    relative_cut: float = key(
+        0.5,
+        "Share of the best score that a returned record has.",
+        "fraction",
+        ge=0,
+        le=1,
+        waits=True,
+    )
+
+    def threshold(self, trigger: Trigger) -> float:
+        """Return the least Z of one search by who issued it."""
+        return self.auto if trigger == "auto" else self.explicit
+
+
+class GateConfig(Block):
+    """The gate; the floors here are those of searches that a model or a person asked for."""
+
+    kind: GateKind | None = key(
+        None,
+        "A floor for each record, or one decision about the query; null is floors in design and "
+        "null_z in measured.",
+        waits=True,
+    )
+    null_z: NullZConfig = NullZConfig()
     dense_floor: DenseFloorConfig = DenseFloorConfig()
     lexical_min_term_fraction: float = key(
         0.5, "Share of the query terms a lexical-only candidate holds.", "fraction", ge=0, le=1
@@ -182,8 +321,25 @@ class GateConfig(Block):
 
 
 class FreshnessConfig(Block):
-    """How the score of an episodic record decays."""
+    """How age lowers a score."""
 
+    kind: FreshnessKind | None = key(
+        None,
+        "Decay of episodic scores, a bonus for recent events of any kind, or neither; null is "
+        "multiplicative in design and additive in measured.",
+        waits=True,
+    )
+    weight: float = key(
+        0.05, "Most that recency adds to a fused score.", "score", ge=0, le=1, waits=True
+    )
+    half_life_part: float = key(
+        0.25,
+        "Age that halves the bonus, as a part of the time that the readable records span.",
+        "fraction",
+        gt=0,
+        le=1,
+        waits=True,
+    )
     episodic_half_life_days: float = key(
         30, "Event age that halves an episodic score.", "days", gt=0
     )
@@ -193,15 +349,46 @@ class FreshnessConfig(Block):
 class RetrievalConfig(Block):
     """The search pipeline, in the order its stages run."""
 
+    preset: Preset = key(
+        "design",
+        "What an unset lever means: the pipeline as it was designed, or the one that measured "
+        "best.",
+    )
     rewrite: RewriteConfig = RewriteConfig()
     trigger: TriggerConfig = TriggerConfig()
-    per_generator_k: int = key(30, "Longest list of each candidate generator.", "records", ge=1)
+    per_generator_k: int | None = key(
+        None,
+        "Longest list of each candidate generator; null is 30 in design and 100 in measured.",
+        "records",
+        ge=1,
+    )
     max_alias_tokens: int = key(4, "Longest entity alias looked for in a query.", "tokens", ge=1)
     rrf_k: int = key(60, "Fusion constant: a list adds 1 / (rrf_k + rank).", "ranks", ge=1)
+    fusion: FusionConfig = FusionConfig()
+    entities: EntitiesConfig = EntitiesConfig()
+    boosts: BoostsConfig = BoostsConfig()
+    time_zone: TimeZone = key(
+        "UTC", "IANA time zone in which a day that a query names begins.", waits=True
+    )
+    context: Context = key(
+        "facts",
+        "What most records are: short facts, or raw turns, which their neighbours explain.",
+        waits=True,
+    )
     default_k: int = key(8, "Records returned when the caller names no k.", "records", ge=1)
     token_budget: int = key(1500, "Ceiling on the result a model is shown.", "tokens", ge=1)
-    dedup_cosine: float = key(
-        0.92, "Drop a candidate this similar to one already kept.", "cosine", ge=-1, le=1
+    duplicates: DuplicateHandling | None = key(
+        None,
+        "Drop all but the best of near-identical records, or show one for the group; null is "
+        "collapse in design and group in measured.",
+        waits=True,
+    )
+    dedup_cosine: float | None = key(
+        None,
+        "Records this similar are near-identical; null is 0.92 in design and 0.97 in measured.",
+        "cosine",
+        ge=-1,
+        le=1,
     )
     gate: GateConfig = GateConfig()
     freshness: FreshnessConfig = FreshnessConfig()

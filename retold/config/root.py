@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from retold.config.base import JSON, Block, plain
 from retold.config.ingestion import IngestionConfig, PolicyConfig
+from retold.config.levers import resolve_levers
 from retold.config.operation import (
     AuditConfig,
     EmbeddingConfig,
@@ -38,10 +39,11 @@ class RetoldConfig(Block):
     def flags(self) -> dict[str, JSON]:
         """Return what decided a search besides its request, as JSON; stored with each search.
 
-        Holds the embedding identity, what was switched on, every gate floor of both triggers
-        and the constants of fusion, freshness, duplicate collapse and budget.
+        Holds the embedding identity, what was switched on, every gate floor of both triggers,
+        the budget and every lever as it ran, unset ones filled in from the preset.
         """
         retrieval = self.retrieval
+        levers = resolve_levers(retrieval)
         return {
             "embedding_model": self.embedding.model,
             "embedding_version": self.embedding.version,
@@ -49,12 +51,10 @@ class RetoldConfig(Block):
             "rewrite_enabled": retrieval.rewrite.enabled,
             "reranker_enabled": self.reranker.enabled,
             "reranker": plain(self.reranker.model_dump()) if self.reranker.enabled else None,
-            "gate": plain(retrieval.gate.model_dump()),
-            "freshness": plain(retrieval.freshness.model_dump()),
-            "per_generator_k": retrieval.per_generator_k,
+            **levers.to_json(),
+            "gate": plain(levers.gate.model_dump()),
+            "rrf_k": levers.fusion.rrf_k,
             "max_alias_tokens": retrieval.max_alias_tokens,
-            "rrf_k": retrieval.rrf_k,
-            "dedup_cosine": retrieval.dedup_cosine,
             "default_k": retrieval.default_k,
             "token_budget": retrieval.token_budget,
         }

@@ -50,6 +50,7 @@ from retold.models.record import (
 )
 from retold.models.search import (
     TRIGGER_MODES,
+    Boost,
     Candidate,
     Channel,
     Explanation,
@@ -92,6 +93,7 @@ __all__ = [
     "SOURCE_KINDS",
     "TRIGGER_MODES",
     "TURN_ROLES",
+    "Boost",
     "Candidate",
     "CandidateRecord",
     "CandidateRevision",

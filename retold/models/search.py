@@ -73,11 +73,28 @@ class LexicalMatch:
     total_terms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """What one lever added to a fused score: its name, how much, and why in plain words.
+
+    ``reason`` holds our own words and numbers only, never a record's or a query's.
+    """
+
+    name: Literal["date_interval", "session", "recency", "entity", "neighbour", "session_text"]
+    amount: float
+    reason: str = field(repr=False)
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A record on its way through the pipeline; stages return changed copies.
 
-    ``fused_score`` is the ranking score before freshness, ``score`` after it. ``gate_reason``
+    ``dense``, ``lexical`` and ``entity`` are places in the channels' lists. ``cosine`` and
+    ``bm25`` are the same measures for every member of the pool, found by that channel or not;
+    None where a fusion by rank did not need them or the record has no vector.
+
+    ``fused_score`` is the ranking score before freshness and ``boosts``, ``score`` after them;
+    ``group_size`` counts the record and the duplicates it stands for. ``gate_reason``
     says why it passed or what dropped it. Without slots, because a ``__dict__`` is copied in a
     third of the time (``retrieve/evolve.py``).
     """
@@ -93,10 +110,14 @@ class Candidate:
     lexical_match: LexicalMatch | None = None
     entity: GeneratorHit | None = None
     entity_id: str | None = None
+    cosine: float | None = None
+    bm25: float | None = None
     fused_score: float = 0.0
     fused_rank: int = 0
     freshness_multiplier: float | None = None
+    boosts: tuple[Boost, ...] = ()
     score: float = 0.0
+    group_size: int = 1
     gate_reason: str | None = None
     rerank_score: float | None = None
     rank_before_rerank: int | None = None
@@ -144,6 +165,8 @@ class Explanation:
     entity_ids: tuple[str, ...]
     conflicts_with: tuple[str, ...]
     summary: str = field(repr=False)
+    boosts: tuple[Boost, ...] = ()
+    group_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def explain(
         entity_ids=record.entity_ids,
         conflicts_with=conflicts_with,
         summary=_summary(candidate, gate),
+        boosts=candidate.boosts,
+        group_size=candidate.group_size,
     )
 
 
@@ -93,6 +95,8 @@ def explanation_to_log(record_id: str, explanation: Explanation) -> dict[str, An
         "entity_ids": explanation.entity_ids,
         "conflicts_with": explanation.conflicts_with,
         "summary": explanation.summary,
+        "boosts": [[one.name, one.amount, one.reason] for one in explanation.boosts],
+        "group_size": explanation.group_size,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from retold.models import Candidate, GeneratorHit, LexicalMatch, LexicalTerm
+from retold.models import Boost, Candidate, GeneratorHit, LexicalMatch, LexicalTerm
 from retold.store.candidates import CandidateRow
 from retold.store.codec import from_us
 
@@ -25,14 +25,18 @@ FIELDS = (
     "total_terms",
     "entity",
     "entity_id",
+    "cosine",
+    "bm25",
     "fused_score",
     "fused_rank",
     "freshness",
+    "boosts",
     "score",
 )
 """What is kept of a candidate, written once per row of the log.
 
-Hits are [rank, score], terms [word, is identifier, is entity alias], moments microseconds.
+Hits are [rank, score], terms [word, is identifier, is entity alias], boosts [name, amount, reason],
+moments microseconds.
 """
 
 
@@ -55,15 +59,21 @@ def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> lis
         match.total_terms if match else None,
         _hit_to_log(candidate.entity),
         candidate.entity_id,
+        candidate.cosine,
+        candidate.bm25,
         candidate.fused_score,
         candidate.fused_rank,
         candidate.freshness_multiplier,
+        [[boost.name, boost.amount, boost.reason] for boost in candidate.boosts],
         candidate.score,
     ]
 
 
 def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> Candidate:
-    """Return what ``candidate_to_log`` was given, without the row's own facts."""
+    """Return what ``candidate_to_log`` was given, without the row's own facts.
+
+    A row of an earlier release lacks fields that came later; they take their defaults.
+    """
     value = dict(zip(names, values, strict=True))
     total = value["total_terms"]
     terms = tuple(LexicalTerm(*term) for term in value["terms"])
@@ -79,9 +89,12 @@ def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> 
         lexical_match=None if total is None else LexicalMatch(terms, total),
         entity=_hit_from_log(value["entity"]),
         entity_id=value["entity_id"],
+        cosine=value.get("cosine"),
+        bm25=value.get("bm25"),
         fused_score=value["fused_score"],
         fused_rank=value["fused_rank"],
         freshness_multiplier=value["freshness"],
+        boosts=tuple(Boost(*boost) for boost in value.get("boosts", ())),
         score=value["score"],
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from retold.config import RetoldConfig
+from retold.config import Levers, RetoldConfig, resolve_levers
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
 from retold.index.checks import check_vectors
 from retold.index.columns import Eligible
@@ -108,6 +108,7 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._config = config
+        self._levers = resolve_levers(config.retrieval)
         self._rewriter_for = rewriter_from_config(
             config.retrieval.rewrite, store, given=rewriter, client=completions
         )
@@ -117,7 +118,9 @@ class Retriever:
         self._new_id = id_source
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
         self._settings = LoggedSettings(
-            config.flags(), _pipeline(config), config.retrieval.gate.model_dump(mode="json")
+            config.flags(),
+            _pipeline(config, self._levers),
+            self._levers.gate.model_dump(mode="json"),
         )
 
     def close(self) -> None:
@@ -215,7 +218,7 @@ class Retriever:
     ) -> None:
         """Run the generators over eligible rows and fuse what they found into ``trace.pool``."""
         cfg, queries = self._config.retrieval, trace.rewritten.queries
-        eligible, limit = readable.eligible, cfg.per_generator_k
+        eligible, limit = readable.eligible, self._levers.per_generator_k
         with trace.stage("dense"):
             dense = self._dense(trace, vectors, eligible)
         with trace.stage("entity"):
@@ -252,7 +255,7 @@ class Retriever:
         if vectors is None:
             return None
         try:
-            limit = self._config.retrieval.per_generator_k
+            limit = self._levers.per_generator_k
             return dense_search(self._index, vectors, eligible, limit)
         except (EmbeddingError, EmbeddingProfileMismatch) as error:
             trace.degraded.append(f"dense: {_described(error)}")
@@ -294,9 +297,7 @@ class Retriever:
     ) -> tuple[Candidate, ...]:
         apart = {(seq, other) for seq, others in conflicts.items() for other in others}
         cosines = pairwise_cosines(self._index, [one.seq for one in trace.passed])
-        outcome = collapse_duplicates(
-            trace.passed, cosines, self._config.retrieval.dedup_cosine, apart=apart
-        )
+        outcome = collapse_duplicates(trace.passed, cosines, self._levers.dedup_cosine, apart=apart)
         trace.duplicates = outcome.dropped
         return outcome.kept
 
@@ -439,18 +440,19 @@ def _described(error: Exception) -> str:
     return f"the embedder failed with {type(error).__name__}"
 
 
-def _pipeline(config: RetoldConfig) -> dict[str, Any]:
-    retrieval = config.retrieval
+def _pipeline(config: RetoldConfig, levers: Levers) -> dict[str, Any]:
+    limit = levers.per_generator_k
     return {
+        "preset": config.retrieval.preset,
         "generators": {
-            "dense": {"limit": retrieval.per_generator_k, "search": "exact"},
-            "lexical": {"limit": retrieval.per_generator_k, "search": "fts5 bm25 1 2 3"},
-            "entity": {"limit": retrieval.per_generator_k, "order": "about, cosine, newest"},
+            "dense": {"limit": limit, "search": "exact"},
+            "lexical": {"limit": limit, "search": "fts5 bm25 1 2 3"},
+            "entity": {"limit": limit, "order": "about, cosine, newest"},
         },
-        "fusion": {"kind": "rrf", "rrf_k": retrieval.rrf_k},
-        "freshness": retrieval.freshness.model_dump(),
+        "fusion": {"kind": "rrf", "rrf_k": config.retrieval.rrf_k},
+        "freshness": config.retrieval.freshness.model_dump(),
         "gate": "floors",
-        "dedup": {"cosine": retrieval.dedup_cosine},
+        "dedup": {"cosine": levers.dedup_cosine},
         "rerank": config.reranker.mode if config.reranker.enabled else None,
-        "budget": {"token_budget": retrieval.token_budget},
+        "budget": {"token_budget": config.retrieval.token_budget},
     }

@@ -41,6 +41,18 @@ READ_THROUGH = {
     "retrieval.gate.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),
     "retrieval.gate.auto.dense_floor": ("retrieve/", r"\.dense_floor\.of\("),
     "retrieval.gate": ("retrieve/", r"\.floors\("),
+    "retrieval.gate.kind": ("retrieve/", r"\blevers\.gate_kind\b"),
+    "retrieval.gate.null_z": ("retrieve/", r"\bnull_z\.threshold\("),
+    "retrieval.gate.null_z.unk_weight": ("retrieve/", r"\bnull_z\.unk_weight\b"),
+    "retrieval.gate.null_z.relative_cut": ("retrieve/", r"\bnull_z\.relative_cut\b"),
+    "embedding.scripts": ("index/embedder.py", r"\bconfig\.scripts\b"),
+    "retrieval.entities.role": ("retrieve/", r"\bentities\.role\b"),
+    "retrieval.boosts.session": ("retrieve/", r"\bboosts\.session\b"),
+    "retrieval.time_zone": ("retrieve/", r"\blevers\.time_zone\b"),
+    "retrieval.boosts.neighbour": ("retrieve/", r"\bboosts\.neighbour\b"),
+    "retrieval.preset": ("retrieve/", r"\.preset\b"),
+    "retrieval.context": ("retrieve/", r"\blevers\.context\b"),
+    "retrieval.duplicates": ("retrieve/", r"\blevers\.duplicates\b"),
 }
 """Where and how keys are read without the name of their block, by the start of their path."""
 

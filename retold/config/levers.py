@@ -1,0 +1,172 @@
+"""The levers of one configuration, with what was left unset filled in from its preset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final, TypeVar
+
+from retold.config.base import JSON, plain
+from retold.config.retrieval import (
+    Context,
+    DuplicateHandling,
+    EntityRole,
+    FreshnessKind,
+    FusionKind,
+    GateConfig,
+    GateKind,
+    Preset,
+    RetrievalConfig,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionLever:
+    """How the channels are fused; ``rrf_k`` belongs to rrf, the weights to convex."""
+
+    kind: FusionKind
+    rrf_k: int
+    alpha: float
+    alpha_uncovered: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntityLever:
+    """What a named entity counts."""
+
+    role: EntityRole
+    tie_break: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoostLever:
+    """What is added to fused scores; 0 is off. The last two are for context turns."""
+
+    date_interval: float
+    session: float
+    session_min_records: int
+    session_max_records: int
+    neighbour: float
+    session_text: float
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessLever:
+    """How age lowers a score: the first two numbers are additive's, the others multiplicative's."""
+
+    kind: FreshnessKind
+    weight: float
+    half_life_part: float
+    episodic_half_life_days: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Levers:
+    """Every choice of the pipeline, none unset; fields have the names of their keys.
+
+    ``gate`` is the configured block with ``gate_kind`` as its kind.
+    """
+
+    preset: Preset
+    per_generator_k: int
+    fusion: FusionLever
+    entities: EntityLever
+    boosts: BoostLever
+    freshness: FreshnessLever
+    gate_kind: GateKind
+    gate: GateConfig
+    duplicates: DuplicateHandling
+    dedup_cosine: float
+    context: Context
+    time_zone: str
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the levers as JSON values, without the gate's numbers."""
+        return {name: plain(value) for name, value in asdict(self).items() if name != "gate"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unset:
+    """What each lever is in one preset when its key is null."""
+
+    per_generator_k: int
+    fusion: FusionKind
+    entities: EntityRole
+    date_interval: float
+    session: float
+    freshness: FreshnessKind
+    gate: GateKind
+    duplicates: DuplicateHandling
+    dedup_cosine: float
+
+
+_PRESETS: Final[Mapping[Preset, _Unset]] = {
+    "design": _Unset(
+        per_generator_k=30,
+        fusion="rrf",
+        entities="list",
+        date_interval=0.0,
+        session=0.0,
+        freshness="multiplicative",
+        gate="floors",
+        duplicates="collapse",
+        dedup_cosine=0.92,
+    ),
+    "measured": _Unset(
+        per_generator_k=100,
+        fusion="convex",
+        entities="tie_break",
+        date_interval=0.3,
+        session=0.3,
+        freshness="additive",
+        gate="null_z",
+        duplicates="group",
+        dedup_cosine=0.97,
+    ),
+}
+
+
+def resolve_levers(retrieval: RetrievalConfig) -> Levers:
+    """Return the levers of a configuration: a set key wins, an unset one follows the preset."""
+    unset = _PRESETS[retrieval.preset]
+    gate_kind = _or(retrieval.gate.kind, unset.gate)
+    fusion, boosts, freshness = retrieval.fusion, retrieval.boosts, retrieval.freshness
+    return Levers(
+        preset=retrieval.preset,
+        per_generator_k=_or(retrieval.per_generator_k, unset.per_generator_k),
+        fusion=FusionLever(
+            _or(fusion.kind, unset.fusion), retrieval.rrf_k, fusion.alpha, fusion.alpha_uncovered
+        ),
+        entities=EntityLever(
+            _or(retrieval.entities.role, unset.entities), retrieval.entities.tie_break
+        ),
+        boosts=BoostLever(
+            _or(boosts.date_interval, unset.date_interval),
+            _or(boosts.session, unset.session),
+            boosts.session_min_records,
+            boosts.session_max_records,
+            boosts.neighbour,
+            boosts.session_text,
+        ),
+        freshness=FreshnessLever(
+            _or(freshness.kind, unset.freshness),
+            freshness.weight,
+            freshness.half_life_part,
+            freshness.episodic_half_life_days,
+            freshness.floor,
+        ),
+        gate_kind=gate_kind,
+        gate=retrieval.gate.model_copy(update={"kind": gate_kind}),
+        duplicates=_or(retrieval.duplicates, unset.duplicates),
+        dedup_cosine=_or(retrieval.dedup_cosine, unset.dedup_cosine),
+        context=retrieval.context,
+        time_zone=retrieval.time_zone,
+    )
+
+
+_Value = TypeVar("_Value")
+
+
+def _or(value: _Value | None, unset: _Value) -> _Value:
+    return unset if value is None else value
