@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -78,6 +78,45 @@ class Listed:
     subject: tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """A row that the open transaction wrote and no index knows yet."""
+
+    seq: int
+    type: MemoryType
+    scope_code: int
+    vector: Vector = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The rows that the open transaction wrote for claims before this one.
+
+    ``is_checked`` says that the nearby rows of others were compared before the first was written:
+    afterwards the transaction's own ones stand among them.
+    """
+
+    rows: tuple[WrittenRow, ...] = ()
+    is_checked: bool = False
+
+    def cosine(self, seq: int, target: Target) -> float | None:
+        """Return how close such a row is to the target; None for any other row."""
+        found = next((row for row in self.rows if row.seq == seq), None)
+        return None if found is None else float(found.vector @ target.vector)
+
+    def nearby(self, target: Target, floor: float) -> tuple[tuple[int, float], ...]:
+        """Return the rows of the target's type and scopes that are at least so close."""
+        close = (
+            (row.seq, float(row.vector @ target.vector))
+            for row in self.rows
+            if row.type == target.type and row.scope_code in target.scope_codes
+        )
+        return tuple((seq, cosine) for seq, cosine in close if cosine >= floor)
+
+
+NOTHING_WRITTEN: Final = Written()
+
+
 def scan_subject(
     tx: Transaction, target: Target, cfg: IngestionConfig
 ) -> tuple[list[SubjectRow], bool]:
@@ -127,8 +166,10 @@ def list_pairs(
     target: Target,
     neighbours: Neighbours,
     cfg: IngestionConfig,
+    *,
+    written: Written = NOTHING_WRITTEN,
 ) -> Listed:
-    """Return the records that may matter.
+    """Return the records that may matter, those that the transaction wrote before included.
 
     Rows of other attributes, and other values of an attribute that may hold several, are left out
     unread unless they are close, share an object stem or say the same: they change nothing.
@@ -139,19 +180,32 @@ def list_pairs(
     wanted = object_stems(target.content, target.names)
     relations: dict[int, tuple[Relation, float | None]] = {}
     for row, measured in zip(rows, cosines, strict=True):
-        cosine = None if math.isnan(measured) else measured
+        cosine = written.cosine(row.seq, target) if math.isnan(measured) else measured
         own = row.attribute == target.attribute
-        if (
-            (own and not target.multi_valued)
-            or (cosine or 0.0) >= cfg.attribute_alias_cosine
-            or not wanted.isdisjoint(object_stems(row.content, target.names))
-            or (own and _says_the_same(row.content, target))
-        ):
+        if _may_matter(row.content, cosine, target, wanted, cfg, own=own):
             relations[row.seq] = ("attribute" if own else "subject", cosine)
-    for seq, near in neighbours.hits:
+    for seq, near in (*neighbours.hits, *written.nearby(target, cfg.dedup_candidate_cosine)):
         relations.setdefault(seq, ("nearby", near))
     pairs = _read(tx, relations)
     return Listed(pairs, truncated, _records_version(tx), (target.scope_codes, target.entity_ids))
+
+
+def _may_matter(
+    content: str,
+    cosine: float | None,
+    target: Target,
+    wanted: Set[str],
+    cfg: IngestionConfig,
+    *,
+    own: bool,
+) -> bool:
+    """Return whether a row of the subject is judged; ``own`` means the target's attribute."""
+    return (
+        (own and not target.multi_valued)
+        or (cosine or 0.0) >= cfg.attribute_alias_cosine
+        or not wanted.isdisjoint(object_stems(content, target.names))
+        or (own and _says_the_same(content, target))
+    )
 
 
 def list_again(tx: Transaction, target: Target, listed: Listed) -> Listed | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,12 @@ from retold.errors import InvalidInput, StaleComparison, WriteContended
 from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.admission import admitted
-from retold.ingest.comparison import (
-    Listed,
-    Neighbours,
-    Target,
-    Vector,
-    compare,
-    find_neighbours,
-    list_again,
-    list_pairs,
-    unjudged,
-)
-from retold.ingest.decision import Claim, Decision, Insert, Reinforce, Supersede, decide
+from retold.ingest.comparing import Choose, Comparing, Unjudged, claim_of
+from retold.ingest.comparison import Vector
+from retold.ingest.decision import Decision, Insert, Reinforce, Supersede
 from retold.ingest.denials import Denials
 from retold.ingest.entities import EntityResolver
-from retold.ingest.links import Links, has_primary, links_of, resolver_for, same_subject
+from retold.ingest.links import Links, links_of, resolver_for
 from retold.ingest.persistence import Persistence
 from retold.ingest.plan import Applied, Plan, answer_of
 from retold.ingest.preparation import (
@@ -55,9 +46,6 @@ from retold.policy.temporal import is_temporary
 from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge, Vectors
 from retold.store import Store, Transaction
 
-Choose = Callable[[Transaction, Links, EntityResolver], tuple[Decision, dict[str, Any]]]
-"""Decide inside the transaction; the mapping goes into the event."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
@@ -76,26 +64,8 @@ class _Repetition(Exception):
         self.decided = decided
 
 
-class _Unjudged(StaleComparison):
-    """Rows under the write lock that need a verdict first; never leaves this module."""
-
-    def __init__(self, contents: Sequence[str]) -> None:
-        super().__init__()
-        self.contents = tuple(contents)
-
-
 NO_VECTOR: Vector = np.empty(0, dtype=np.float32)
 """Stands in a plan until its claim is known to be wanted: embedding is the costly step."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Gathered:
-    """What was read without the lock; ``plan`` carries the rights of that moment."""
-
-    plan: Plan
-    neighbours: Neighbours
-    listed: Listed
-    unjudged: tuple[str, ...] = field(repr=False)
 
 
 class Ingestor:
@@ -124,6 +94,7 @@ class Ingestor:
         self._embedder = embedder
         self._judge = judge
         self._cfg = cfg
+        self._comparing = Comparing(store, index, judge, cfg)
         self._denials = Denials(store, cfg.audit)
         self._content_policy = content_policy
 
@@ -245,42 +216,18 @@ class Ingestor:
         verdicts: dict[str, Verdict] = {}
         deadline_ms = self._cfg.store.busy_timeout_seconds * 1000
         while True:
-            gathered = self._gather(plan, verdicts, trace)
+            gathered = self._comparing.gather(plan, verdicts, trace)
             plan = gathered.plan
-            self._judge_all(gathered.unjudged, plan, verdicts, trace)
+            self._comparing.judge_all(gathered.unjudged, plan, verdicts, trace)
             try:
-                choose = self._choice_by_rules(gathered, verdicts)
+                choose = self._comparing.choice_by_rules(gathered, verdicts)
                 return self._try(plan, choose, trace)
-            except _Unjudged as appeared:
-                self._judge_all(appeared.contents, plan, verdicts, trace)
+            except Unjudged as appeared:
+                self._comparing.judge_all(appeared.contents, plan, verdicts, trace)
             except StaleComparison:
                 pass
             if trace.timings_ms()["total"] > deadline_ms:
                 raise WriteContended
-
-    def _judge_all(
-        self,
-        contents: Sequence[str],
-        plan: Plan,
-        verdicts: dict[str, Verdict],
-        trace: WriteTrace,
-    ) -> None:
-        with trace.stage("judge"):
-            for content in contents:
-                verdicts[content] = self._judge.judge(content, plan.request.content)
-
-    def _gather(self, plan: Plan, verdicts: dict[str, Verdict], trace: WriteTrace) -> _Gathered:
-        with trace.stage("dedup_search"), self._store.read() as tx:
-            self._index.refresh(tx, self._cfg.embedding.incremental_reload_max)
-            plan = replace(plan, setting=under_current_grants(tx, plan.setting))
-            resolver = resolver_for(tx, plan, create=False)
-            with trace.stage("entities"):
-                links = links_of(plan, resolver)
-            target = self._target(tx, plan, links, resolver)
-            neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
-            listed = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
-            missing = unjudged(listed.pairs, target, verdicts)
-            return _Gathered(plan, neighbours, listed, tuple(missing))
 
     def _try(self, plan: Plan, choose: Choose, trace: WriteTrace) -> tuple[Applied, int]:
         """Decide and apply under the lock. Raises what ``choose`` raises, with nothing stored.
@@ -338,33 +285,6 @@ class Ingestor:
             raise _Repetition(decided)
         return decided
 
-    def _choice_by_rules(self, gathered: _Gathered, verdicts: dict[str, Verdict]) -> Choose:
-        """Return the decision of LLD 6.3 over what the transaction sees.
-
-        The choice raises StaleComparison when nearby rows changed, and _Unjudged with rows that
-        appeared and that nobody judged: those of a subject that this very transaction makes are
-        found only here.
-        """
-        cfg, plan, neighbours = self._cfg.ingestion, gathered.plan, gathered.neighbours
-
-        def choose(
-            tx: Transaction, links: Links, resolver: EntityResolver
-        ) -> tuple[Decision, dict[str, Any]]:
-            target = self._target(tx, plan, links, resolver)
-            listed = list_again(tx, target, gathered.listed)
-            if listed is None:
-                if tx.records.nearby_version(target.scope_codes, target.type) != neighbours.version:
-                    raise StaleComparison
-                listed = list_pairs(tx, self._index, target, neighbours, cfg)
-            missing = unjudged(listed.pairs, target, verdicts)
-            if missing:
-                raise _Unjudged(missing)
-            comparisons = compare(listed.pairs, target, verdicts)
-            decision = decide(_claim(plan, tx), comparisons, cfg=cfg, policy=self._cfg.policy)
-            return decision, {"attribute_scan_truncated": True} if listed.truncated else {}
-
-        return choose
-
     def _choice_of(self, plan: Plan, old: Record, reason: str) -> Choose:
         """Return the decision to replace one record, as far as authority allows."""
 
@@ -376,7 +296,7 @@ class Ingestor:
                 raise InvalidInput(
                     f"record {old.id!r} is {now_old.status}: history cannot be revised"
                 )
-            new, standing = _claim(plan, tx).standing, Standing.of(now_old)
+            new, standing = claim_of(plan, tx).standing, Standing.of(now_old)
             if not has_authority(new, standing, self._cfg.policy):
                 raise InvalidInput(
                     f"{new.source_kind} of {new.event_at.isoformat()} has no authority over "
@@ -387,33 +307,6 @@ class Ingestor:
             return Supersede(now_old, "manual", keep_attribute_of=now_old), facts
 
         return choose
-
-    def _target(
-        self, tx: Transaction, plan: Plan, links: Links, resolver: EntityResolver
-    ) -> Target:
-        codes = tx.scopes.codes(plan.setting.scan_scopes)
-        return Target(
-            type=plan.request.type,
-            content=plan.request.content,
-            attribute=plan.key.attribute,
-            scope_codes=tuple(sorted(codes.values())),
-            entity_ids=tuple(same_subject(links.primary, plan, resolver)),
-            has_primary=has_primary(plan),
-            names=plan.setting.names,
-            vector=plan.vector,
-            multi_valued=plan.multi_valued,
-        )
-
-
-def _claim(plan: Plan, tx: Transaction) -> Claim:
-    return Claim(
-        type=plan.request.type,
-        attribute=plan.key.attribute,
-        attribute_derived=plan.key.derived,
-        multi_valued=plan.multi_valued,
-        temporary=plan.temporary,
-        standing=Standing(plan.backing.source_kind, plan.event_at, tx.now),
-    )
 
 
 def _as_it_is(
