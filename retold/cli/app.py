@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "dump": ("retold.cli.dump", "Print records as JSON lines."),
     "expire": ("retold.cli.expire", "Mark records past their expiry as expired."),
+    "extract": ("retold.cli.extract", "Extract a conversation, or look after those that wait."),
     "get": ("retold.cli.get", "Print full records with their lineage and events."),
     "grant": ("retold.cli.grants", "Let an agent use a shared scope."),
     "history": ("retold.cli.history", "Show every version of a claim."),

@@ -22,7 +22,7 @@ from retold.errors import ConfigError, EmbeddingProfileMismatch, InvalidInput, S
 from retold.store import Store
 
 if TYPE_CHECKING:
-    from retold.runtime import SearchRuntime
+    from retold.runtime import MemoryRuntime, SearchRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,32 @@ def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
         ) from None
     try:
         yield runtime
+    finally:
+        runtime.close()
+
+
+@contextmanager
+def opened_for_extraction(options: GlobalOptions) -> Iterator[tuple[MemoryRuntime, Settings]]:
+    """Open the store with everything that an extraction needs; models load on first use.
+
+    Nothing is announced to anybody: what is due is done by whoever opened it.
+    """
+    from retold.queue import NoQueue
+    from retold.runtime import Overrides, build_runtime
+
+    with opened_store(options) as (store, chosen):
+        path = store.path
+    hide_bars(chosen.config)
+    runtime = build_runtime(
+        with_threads(chosen.config),
+        path,
+        create=False,
+        overrides=Overrides(
+            queue=NoQueue(), clock=options.sources.clock, id_source=options.sources.id_source
+        ),
+    )
+    try:
+        yield runtime, chosen
     finally:
         runtime.close()
 

@@ -77,7 +77,7 @@ def full_lines(view: Document) -> Iterator[str]:
     yield from _times(view)
     yield from _links(view)
     yield from _observations(view.get("observations", ()))
-    yield from _events(view.get("events", ()))
+    yield from event_lines(view.get("events", ()))
 
 
 def _times(view: Document) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _observations(rows: Sequence[Document]) -> Iterator[str]:
     yield from table(("noted", "source", "turn", "counts", "score", "quote"), cells)
 
 
-def _events(rows: Sequence[Document]) -> Iterator[str]:
+def event_lines(rows: Sequence[Document]) -> Iterator[str]:
     """Yield one row an event; how long its stages took is left to the JSON document."""
     if not rows:
         return

@@ -1,0 +1,222 @@
+"""``retold extract`` without a model: what is asked for, listed, put back and dropped."""
+
+import json
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+from retold import Retold
+from retold.cli.opening import opened_for_extraction
+from retold.errors import ProviderOutage
+from retold.queue import inspect_queue, make_storage, queue_path
+from retold.store import Store
+from tests.cli_support import refusal, retold_here
+
+HUEY = """
+embedding: {model: all-MiniLM-L6-v2/onnx-int8, dims: 384}
+ingestion: {equivalence: {model: lexical}}
+queue: {backend: huey}
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    file = tmp_path / "retold.yaml"
+    file.write_text(HUEY, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory):
+    """Make a store with conversations in every standing, once; return it with their ids."""
+    path = tmp_path_factory.mktemp("talked") / "memory.sqlite"
+    ids = {}
+    with Retold.open(path, profile="offline") as retold:
+        hooks = retold.runtime.hooks
+        for name in ("fresh", "waits", "dead", "lost", "done", "open"):
+            principal = retold.session("ana", session_id=name).principal
+            ids[name] = hooks.on_turn(principal, "user", "I live in Porto.").session_id
+            if name != "open":
+                hooks.on_session_end(principal, extract=name != "fresh")
+        retold.session("omar", session_id="fresh")
+        with retold.store.write() as tx:
+            tx.claims.bury(ids["dead"], "invalid_completion")
+            tx.claims.finish(ids["done"])
+            tx.claims.take(tx.claims.require(ids["lost"]), attempts=1)
+            long_ago = "update sessions set extraction_started_at = ? where id = ?"
+            tx.run(long_ago, ("2020-01-01T00:00:00.000000+00:00", ids["lost"]))
+    return path, ids
+
+
+@pytest.fixture
+def store(talked, tmp_path):
+    return shutil.copy(talked[0], tmp_path / "memory.sqlite")
+
+
+@pytest.fixture
+def ids(talked):
+    return talked[1]
+
+
+def state(store, session_id):
+    with Store.open(store) as opened, opened.read() as tx:
+        return tx.claims.require(session_id)
+
+
+def test_asked_session_waits_and_nobody_is_told_without_workers(store, ids):
+    finished = retold_here("extract", ids["fresh"], store=store)
+
+    assert finished.code == 0, finished
+    assert finished.out.startswith("asked      fresh waits for extraction from now on\n")
+    assert "told       nobody: queue.backend is thread" in finished.out
+    assert "--now" in finished.out
+    assert state(store, ids["fresh"]).requested_at is not None
+
+
+def test_asked_session_is_announced_to_the_workers_there_are(store, ids, config):
+    later = retold_here("extract", ids["fresh"], "--config", config, "--json", store=store)
+    storage = make_storage(
+        "extraction", path := queue_path(store, None, "extraction"), timeout_seconds=1
+    )
+    storage.initialize_schema()
+    storage.close()
+    told = retold_here("extract", ids["fresh"], "--config", config, store=store)
+
+    assert later.document["announced"] == 0
+    assert told.out.splitlines()[0] == "waits      fresh had been asked for before"
+    assert told.out.splitlines()[-1] == "told       the workers"
+    assert inspect_queue("extraction", path).pending == 1
+
+
+def test_extracted_session_is_extracted_again_with_force_alone(store, ids):
+    line = refusal(retold_here("extract", ids["done"], store=store))
+    forced = retold_here("extract", ids["done"], "--force", "--as", "sam", "--json", store=store)
+
+    assert "pass --force" in line
+    assert [one["answer"] for one in forced.document["asked"]] == ["again"]
+    assert state(store, ids["done"]).mode == "rerun"
+
+
+def test_open_session_waits_for_its_end_and_is_announced_to_nobody(store, ids):
+    finished = retold_here("extract", ids["open"], store=store)
+
+    assert "not before its conversation has ended" in finished.out
+    assert "told" not in finished.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nobody"], "no session 'nobody'; `retold sessions list` shows those there are"),
+        (["fresh", "--agent", "somebody"], "no session 'fresh'"),
+        (["fresh"], "2 conversations have the id 'fresh'; name the user and the agent too"),
+        (["fresh", "--as", "assistant/ana"], "this command is for operators"),
+        ([], "name one SESSION, or pass --pending, --stale or --failed"),
+        (["one", "two"], "name one SESSION"),
+        (["retry", "one"], "`retry` of what? pass --pending, --stale or --failed"),
+        (["--failed", "clear"], "'clear' is no action; choose one of list, show, retry, drop"),
+        (["--failed", "show"], "`show` takes one SESSION"),
+        (["--failed", "list", "x"], "`list` takes no SESSION"),
+        (["--failed", "drop"], "`drop` takes the SESSIONs to drop by their ids"),
+        (["--failed", "drop", "x", "--now"], "it does not go with `drop`"),
+        (["--failed", "--force"], "--force, --user and --agent go with a SESSION"),
+        (["fresh", "--after", "x"], "--after goes on with a list"),
+        (["--failed", "retry", "nobody"], "no session 'nobody'; `retold extract --failed` lists"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(store, arguments, says):
+    assert says in refusal(retold_here("extract", *arguments, store=store))
+
+
+def test_lists_show_what_waits_what_is_lost_and_what_was_set_aside(store, ids):
+    pending = retold_here("extract", "--pending", store=store)
+    failed = retold_here("extract", "--failed", "list", "--json", store=store).document
+    stale = retold_here("extract", "--stale", "--json", store=store).document
+    page = retold_here("extract", "--pending", "--limit", "1", store=store)
+
+    assert "ana with assistant · waits since 20" in pending.out
+    assert "lost its worker, last heard of" in " ".join(pending.out.split())
+    assert [one["error"] for one in failed["sessions"]] == ["invalid_completion"]
+    assert [one["session_id"] for one in stale["sessions"]] == [ids["lost"]]
+    assert "token" not in json.dumps([failed, stale])
+    assert f"the same with --after {ids['waits']}" in page.out
+
+
+def test_dead_letter_is_shown_with_what_happened_put_back_and_dropped(store, ids):
+    shown = retold_here("extract", "--failed", "show", ids["dead"], store=store)
+    back = retold_here("extract", "--failed", "retry", store=store)
+    none = retold_here("extract", "--failed", "retry", store=store)
+    dropped = retold_here("extract", "--pending", "drop", ids["dead"], store=store)
+
+    assert "last failure invalid_completion" in " ".join(shown.out.split())
+    assert "session.ended" in shown.out
+    assert "waits since" in back.out
+    assert "told       nobody" in back.out
+    assert (none.code, none.out) == (0, "no session was set aside\n")
+    assert dropped.out == f"dropped    dead\n           {ids['dead']}\n"
+    assert state(store, ids["dead"]).requested_at is None
+
+
+class Work:
+    """Steps that commit; the session ``lost`` fails."""
+
+    def __init__(self, store, lost):
+        self.store = store
+        self.lost = lost
+
+    def __call__(self, claim, renew):
+        if claim.session_id == self.lost:
+            raise ProviderOutage
+        with self.store.write() as tx:
+            tx.claims.end(claim)
+            if claim.stage == "extract":
+                tx.claims.advance(claim.session_id)
+                return
+            found = {"proposed": 3, "written": 2, "rejected": 1, "calls": 2, "input_tokens": 1200}
+            found["rejections"] = {"evidence_not_found": 1}
+            tx.events.append(
+                "extraction.run", "extractor", session_id=claim.session_id, payload=found
+            )
+            tx.claims.finish(claim.session_id)
+
+
+@pytest.fixture
+def work(monkeypatch, ids):
+    @contextmanager
+    def opened(options):
+        with opened_for_extraction(options) as (runtime, settings):
+            runtime.steps.work = Work(runtime.store, ids["lost"])
+            yield runtime, settings
+
+    monkeypatch.setattr("retold.cli.extract.opened_for_extraction", opened)
+
+
+@pytest.mark.usefixtures("work")
+def test_now_extracts_here_and_says_what_was_found(store, ids):
+    finished = retold_here("extract", ids["fresh"], "--now", store=store)
+
+    assert (finished.code, finished.err) == (0, ""), finished
+    assert finished.out.splitlines()[2:] == [
+        "extracted  fresh: 3 proposed, 2 written, 1 rejected",
+        "           rejected: 1 evidence_not_found",
+        "           2 calls, 1,200 tokens",
+    ]
+
+
+@pytest.mark.usefixtures("work")
+def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids):
+    retold_here("extract", "--stale", "retry", store=store)
+    finished = retold_here("extract", "--pending", "--now", "--json", store=store)
+
+    assert finished.code == 5
+    runs = {run["session_id"]: run for run in finished.document["runs"]}
+    assert runs[ids["waits"]]["done"] == "reviewed"
+    assert runs[ids["lost"]]["reason"] == "provider_outage"
+    assert finished.err == (
+        "extracted 50 %, 1 of 2 sessions\n"
+        "extracted 100 %, 2 of 2 sessions\n"
+        "retold: 1 session not extracted (provider_outage); the list keeps what is left: "
+        "`retold extract --pending`\n"
+    )
+    assert state(store, ids["lost"]).next_at is not None
