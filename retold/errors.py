@@ -16,6 +16,7 @@
         EmbeddingProfileMismatch    the stored vectors belong to another model
         StaleComparison             internal: compared records changed before the write
         ClaimLost                   internal: the work went to another worker meanwhile
+        DraftLost                   internal: what an extraction staged is gone or unreadable
       RequestError                  the caller can act on it; shown to an agent unchanged
         InvalidInput
           InvalidSourceKind
@@ -152,6 +153,12 @@ class ClaimLost(StoreError):
     """The claim on a session went to another worker; nothing of this one is stored."""
 
     code = "claim_lost"
+
+
+class DraftLost(StoreError):
+    """What the extraction staged for its review cannot be read; extract the session again."""
+
+    code = "draft_lost"
 
 
 class RequestError(RetoldError):

@@ -14,10 +14,12 @@ from retold.ingest.judges import judge_from_config
 from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import (
+    CandidateReviewer,
     CompletionClient,
     ContentPolicy,
     Embedder,
     EquivalenceJudge,
+    Extractor,
     JobQueue,
     QueryRewriter,
     RecordActivator,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from retold.ingest.ingestor import Ingestor
     from retold.ingest.revision import Revision
     from retold.ingest.session import SessionHooks
+    from retold.operations.extraction import ExtractionRun
     from retold.operations.steps import ExtractionSteps
 
 OnMismatch = Literal["raise", "lexical"]
@@ -116,6 +119,8 @@ class Overrides:
     activator: RecordActivator | None = None
     content_policy: ContentPolicy | None = None
     completions: CompletionClient | None = None
+    extractor: Extractor | None = None
+    candidate_reviewer: CandidateReviewer | None = None
     clock: Clock = system_clock
     id_source: IdSource = new_id
 
@@ -218,6 +223,7 @@ def _assemble(
     from retold.operations.steps import ExtractionSteps
 
     own_completions = OwnCompletions(config, store, given.clock)
+    activator = given.activator or NoActivator()
     steps = ExtractionSteps(store, config)
     queue = given.queue or _queue(config, store, steps.run)
     doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
@@ -232,6 +238,10 @@ def _assemble(
         content_policy=given.content_policy,
     )
     revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
+    completions = given.completions or own_completions
+    steps.work = _extraction_run(
+        config, store, ingestor, given, completions=completions, activator=activator
+    )
     return MemoryRuntime(
         config=config,
         store=store,
@@ -254,14 +264,39 @@ def _assemble(
         ),
         host=MemoryHost(store, ingestor, revision),
         steps=steps,
-        completions=given.completions or own_completions,
-        activator=given.activator or NoActivator(),
+        completions=completions,
+        activator=activator,
         content_policy=given.content_policy,
         clock=given.clock,
         id_source=given.id_source,
         own_reranker=own_reranker,
         own_completions=own_completions,
         own_queue=queue if isinstance(queue, ThreadQueue) and given.queue is None else None,
+    )
+
+
+def _extraction_run(
+    config: RetoldConfig,
+    store: Store,
+    ingestor: Ingestor,
+    given: Overrides,
+    *,
+    completions: CompletionClient,
+    activator: RecordActivator,
+) -> ExtractionRun:
+    """Return what a step of an extraction does; hosted models unless others were given."""
+    from retold.ingest.extraction.extractor import StructuredLLMExtractor
+    from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
+    from retold.operations.extraction import ExtractionRun
+
+    cfg = config.ingestion
+    return ExtractionRun(
+        store,
+        ingestor,
+        config,
+        extractor=given.extractor or StructuredLLMExtractor(completions, cfg),
+        reviewer=given.candidate_reviewer or StructuredLLMCandidateReviewer(completions, cfg),
+        activator=activator,
     )
 
 

@@ -65,7 +65,7 @@ def test_unknown_name_is_an_attribute_error():
 
 
 # The ingestor and the worker's step catch them; no caller ever sees them.
-INTERNAL_ERRORS = {"ClaimLost", "StaleComparison"}
+INTERNAL_ERRORS = {"ClaimLost", "DraftLost", "StaleComparison"}
 
 
 def test_every_error_is_exported():

@@ -104,7 +104,7 @@ class IngestionConfig(Block):
     )
     extract_on_session_end: bool = key(
         False,
-        "Ask for extraction of sessions that only went idle; a later release extracts.",
+        "Ask for extraction of sessions that only went idle.",
     )
     extraction_model: Text = key("claude-haiku-4-5-20251001", "Model that extracts candidates.")
     extraction_max_candidates: int = key(
@@ -144,16 +144,16 @@ class IngestionConfig(Block):
         ge=1000,
     )
     extraction_context_max_entities: int = key(
-        200, "Most readable aliases handed to the extractor.", "entities", ge=0, waits=True
+        200, "Most readable aliases handed to the extractor.", "entities", ge=0
     )
     extraction_context_max_subjects: int = key(
-        200, "Most writable subjects handed to the extractor.", "subjects", ge=0, waits=True
+        200, "Most writable subjects handed to the extractor.", "subjects", ge=0
     )
     extraction_claim_timeout_minutes: int = key(
         30, "A worker's claim on a session lasts this long.", "minutes", ge=1
     )
     summary_max_chars: int = key(
-        1200, "Cap on a session summary, its decisions included.", "characters", ge=1, waits=True
+        1200, "Cap on a session summary, its decisions included.", "characters", ge=1
     )
     session_idle_timeout_minutes: int = key(
         30, "Silence after which a session without an end signal splits.", "minutes", ge=1

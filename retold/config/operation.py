@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -224,6 +225,10 @@ class HostedConfig(Block):
     openai: OpenAIConfig = OpenAIConfig()
     openrouter: OpenRouterConfig = OpenRouterConfig()
     custom: CustomConfig = CustomConfig()
+
+    def allows(self, scope: str) -> bool:
+        """Return whether text of a scope, written ``kind:id``, may go to a hosted model."""
+        return any(fnmatchcase(scope, glob) for glob in self.allow_scopes)
 
     @model_validator(mode="after")
     def _custom_needs_an_endpoint(self) -> HostedConfig:

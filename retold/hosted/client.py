@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Final
 
 from retold.config import HostedConfig, ProviderConfig
@@ -106,7 +105,7 @@ class HostedCompletions:
     def _require_scopes(self, scopes: tuple[Scope, ...]) -> None:
         hosted = self._hosted
         for scope in scopes:
-            if not any(fnmatchcase(str(scope), glob) for glob in hosted.allow_scopes):
+            if not hosted.allows(str(scope)):
                 raise HostedNotAllowed(
                     f"text of {str(scope)!r} may not go to a hosted model: "
                     "hosted.allow_scopes does not name it",

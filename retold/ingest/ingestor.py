@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from retold.config import RetoldConfig
-from retold.errors import InvalidInput, StaleComparison, WriteContended
+from retold.errors import (
+    InvalidInput,
+    RequestError,
+    ScopeNotWritable,
+    StaleComparison,
+    WriteContended,
+)
 from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.admission import admitted
+from retold.ingest.batch import BatchItem, ClaimBatch
 from retold.ingest.comparing import Choose, Comparing, Unjudged, claim_of
 from retold.ingest.comparison import Vector
 from retold.ingest.decision import Decision, Insert, Reinforce, Supersede
@@ -33,10 +40,13 @@ from retold.ingest.preparation import (
 from retold.ingest.segments import Silence
 from retold.ingest.sources import source_of
 from retold.ingest.subject import primary_mention, require_own_subject
+from retold.ingest.summaries import store_summary, summary_plan, summary_request
 from retold.ingest.trace import WriteTrace
 from retold.models import (
+    EntityMention,
     Principal,
     Record,
+    Session,
     Verdict,
     WriteRequest,
     WriteResult,
@@ -109,9 +119,8 @@ class Ingestor:
         """
         trace = WriteTrace()
         with self._denials.noted(principal):
-            plan = self._plan(
-                principal, admitted(request, self._content_policy), trace, may_add_turn=may_add_turn
-            )
+            request = admitted(request, self._content_policy)
+            plan = self._plan(principal, request, trace, may_add_turn=may_add_turn)
             applied, version = self._commit(plan, trace)
         return answer_of(applied, trace, version)
 
@@ -132,9 +141,8 @@ class Ingestor:
         """
         trace = WriteTrace()
         with self._denials.noted(principal):
-            plan = self._plan(
-                principal, admitted(request, self._content_policy), trace, may_add_turn=may_add_turn
-            )
+            request = admitted(request, self._content_policy)
+            plan = self._plan(principal, request, trace, may_add_turn=may_add_turn)
             try:
                 applied, version = self._try(plan, self._choice_of(plan, old, reason), trace)
             except StaleComparison as changed:
@@ -153,7 +161,7 @@ class Ingestor:
         with trace.stage("embed"):
             vectors = self._embedded([request.content for request in checked])
         with self._store.read() as tx:
-            situations = [situation_of(tx, principal, item, self._cfg) for item in checked]
+            situations = [situation_of(tx, principal, item) for item in checked]
         plans = [
             self._assemble(item, situation, vector, may_add_turn=False)
             for item, situation, vector in zip(checked, situations, vectors, strict=True)
@@ -165,11 +173,76 @@ class Ingestor:
             self._index.note_own_write(self._store, tx, touched)
         return tuple(answer_of(one, trace, tx.committed_version) for one in applied)
 
+    def batch(
+        self, principal: Principal, segment: Session, requests: Sequence[WriteRequest]
+    ) -> ClaimBatch:
+        """Return claims from one segment, planned for one transaction; models run here.
+
+        Quotes are looked for in the segment's own turns. A claim that is refused is refused in the
+        batch. Raises ScopeNotWritable, EmbeddingError and JudgeError.
+        """
+        items = [self._batch_item(principal, segment, request) for request in requests]
+        return ClaimBatch(
+            items,
+            store=self._store,
+            index=self._index,
+            comparing=self._comparing,
+            apply=self._apply,
+            cfg=self._cfg.ingestion,
+        )
+
+    def summary(
+        self,
+        principal: Principal,
+        segment: Session,
+        text: str,
+        *,
+        mentions: Sequence[EntityMention] = (),
+        actor: str,
+    ) -> Plan:
+        """Return the plan of a segment's summary, for ``store_summary``; the embedder runs here.
+
+        Raises InvalidInput when the content policy refuses the text.
+        """
+        if self._content_policy is not None:
+            text = self._content_policy.apply(text, where="write")
+        request = summary_request(text, segment, mentions, actor)
+        with self._store.read() as tx:
+            setting = situation_of(tx, principal, request, segment=segment).setting
+        return summary_plan(request, setting, self._embedded([text])[0])
+
+    def store_summary(self, tx: Transaction, plan: Plan, segment: Session) -> Applied | None:
+        """Store a planned summary in the open transaction; see ``retold.ingest.summaries``."""
+        self._index.require_embedding(tx)
+        applied = store_summary(tx, plan, segment, self._cfg, WriteTrace())
+        if applied is not None:
+            self._index.note_own_write(self._store, tx, applied.touched)
+        return applied
+
+    def _batch_item(
+        self, principal: Principal, segment: Session, request: WriteRequest
+    ) -> BatchItem:
+        trace = WriteTrace()
+        try:
+            request = admitted(request, self._content_policy)
+            plan = self._plan(principal, request, trace, may_add_turn=False, segment=segment)
+        except ScopeNotWritable:
+            raise
+        except RequestError as refusal:
+            return BatchItem(trace, refused=refusal)
+        return BatchItem(trace, plan)
+
     def _plan(
-        self, principal: Principal, request: WriteRequest, trace: WriteTrace, *, may_add_turn: bool
+        self,
+        principal: Principal,
+        request: WriteRequest,
+        trace: WriteTrace,
+        *,
+        may_add_turn: bool,
+        segment: Session | None = None,
     ) -> Plan:
         with trace.stage("permission"), self._store.read() as tx:
-            situation = situation_of(tx, principal, request, self._cfg)
+            situation = situation_of(tx, principal, request, segment=segment)
             self._index.require_embedding(tx)
         with trace.stage("evidence"):
             self._refuse_strangers(situation, request)

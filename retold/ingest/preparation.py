@@ -62,11 +62,17 @@ class Situation:
 
 
 def situation_of(
-    tx: Transaction, principal: Principal, request: WriteRequest, cfg: RetoldConfig
+    tx: Transaction,
+    principal: Principal,
+    request: WriteRequest,
+    *,
+    segment: Session | None = None,
 ) -> Situation:
     """Return the scope, the rights and the conversation of a request.
 
-    Raises ScopeNotWritable. Trusted hosts write to any scope and have no conversation.
+    ``segment`` is the one whose turns alone may hold the quote; None means the principal's
+    conversation as far as it went. Raises ScopeNotWritable. Trusted hosts write to any scope and
+    have no conversation.
     """
     is_host = request.host_source is not None
     grants = tx.grants.list_for(principal.agent_id)
@@ -74,7 +80,7 @@ def situation_of(
     scope = request.scope or default_scope(principal, grants)
     if not is_host and scope not in writable:
         raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes of that id")
-    session = _session_of(tx, principal)
+    session = segment or _session_of(tx, principal)
     readable, scan_scopes = _compared_scopes(principal, scope, grants, is_host=is_host)
     setting = Setting(
         principal=principal,
@@ -90,6 +96,8 @@ def situation_of(
     if session is None or request.evidence is None:
         return Situation(setting, (), frozenset(), tx.now)
     forgotten = frozenset(tx.evidence.list_suppressed(session.conversation_id))
+    if segment is not None:
+        return Situation(setting, tuple(tx.sessions.turns_of(segment.id)), forgotten, tx.now)
     turns = _turns_for(tx, session.conversation_id, request, any_forgotten=bool(forgotten))
     last_turn = tx.sessions.last_turn(session.conversation_id)
     return Situation(setting, tuple(turns), forgotten, tx.now, last_turn)

@@ -24,6 +24,7 @@ from retold.errors import (
     RetoldSetupError,
     StoreBusy,
     StoreUnavailable,
+    WriteContended,
 )
 from retold.policy.claims import Bury, ClaimPolicy, Leave, decide_claim, decide_failure
 from retold.store import Store, Transaction
@@ -53,6 +54,13 @@ class StepWork(Protocol):
         """
         ...
 
+    def require_ready(self) -> None:
+        """Check models, packages and keys without sending anything.
+
+        Raises RetoldSetupError naming what is missing, HostedNotAllowed.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
@@ -75,17 +83,29 @@ class ExtractionSteps:
         self._policy = claim_policy(config)
         self.work = work
 
+    def require_ready(self) -> None:
+        """Check what steps need in this process, before anything is asked for or claimed.
+
+        Raises RetoldSetupError naming what is missing, HostedNotAllowed when hosted models are
+        switched off, NotYetAvailable when no work was handed in.
+        """
+        self._require_work().require_ready()
+
+    def _require_work(self) -> StepWork:
+        if self.work is None:
+            raise NotYetAvailable.named("extraction in the background")
+        return self.work
+
     def run(self, session_id: str) -> StepOutcome:
         """Do the step that is due, and the review right after its extraction.
 
         An unknown, finished or claimed session does nothing. Raises NotYetAvailable without
         anything claimed when no work was handed in, and what the store raises.
         """
-        if self.work is None:
-            raise NotYetAvailable.named("extraction in the background")
-        outcome = self._run_step(session_id, self.work)
+        work = self._require_work()
+        outcome = self._run_step(session_id, work)
         if outcome.done == "extracted":
-            outcome = self._run_step(session_id, self.work)
+            outcome = self._run_step(session_id, work)
             if outcome.done == "nothing":
                 return StepOutcome(session_id, "extracted")
         return outcome
@@ -195,7 +215,7 @@ def failure_kind(error: Exception) -> FailureKind:
         return error.kind
     if isinstance(error, RetoldSetupError):
         return "config"
-    if isinstance(error, (StoreBusy, StoreUnavailable, MemoryError)):
+    if isinstance(error, (StoreBusy, StoreUnavailable, WriteContended, MemoryError)):
         return "local"
     if isinstance(error, OSError) and error.errno in _FULL:
         return "local"

@@ -97,3 +97,13 @@ class EvidenceRepository:
             },
         )
         return bool(row and row[0])
+
+    def seqs_told_by(self, session_id: str, turn: int, span: tuple[int, int]) -> list[int]:
+        """Return the records that an overlapping span backed, forgotten ones left out, in order."""
+        bindings = {
+            "session_id": session_id,
+            "turn": turn,
+            "span_start": span[0],
+            "span_end": span[1],
+        }
+        return [row[0] for row in self._tx.run(QUERIES["seqs_told_by"], bindings)]

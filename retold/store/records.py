@@ -249,6 +249,12 @@ class RecordRepository:
         row = self._tx.one(QUERIES["live_by_source_ref"], bindings)
         return None if row is None else self.by_seqs([row[0]])[row[0]]
 
+    def has_forgotten_of_source(self, source_ref: str, source_kind: SourceKind) -> bool:
+        """Return whether a record of one source, such as a session's summary, was forgotten."""
+        bindings = {"source_ref": source_ref, "source_kind": source_kind}
+        row = self._tx.one(QUERIES["has_forgotten_of_source"], bindings)
+        return bool(row and row[0])
+
     def insert_conflict(
         self, record: Record, other: Record, *, kind: str, rule: str, score: float | None
     ) -> None:

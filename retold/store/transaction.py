@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retold.store.entities import EntityRepository
     from retold.store.events import EventRepository
     from retold.store.evidence import EvidenceRepository
+    from retold.store.extraction import ExtractionRepository
     from retold.store.grants import GrantRepository
     from retold.store.lexical import LexicalRepository
     from retold.store.meta import MetaRepository
@@ -179,6 +180,13 @@ class Transaction:
         from retold.store.claims import ClaimRepository
 
         return ClaimRepository(self)
+
+    @cached_property
+    def extraction(self) -> ExtractionRepository:
+        """Return what is staged between the two steps of an extraction, and what was refused."""
+        from retold.store.extraction import ExtractionRepository
+
+        return ExtractionRepository(self)
 
     @cached_property
     def budget(self) -> BudgetRepository:

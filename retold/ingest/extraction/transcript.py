@@ -6,15 +6,17 @@ another one, whatever it says about the end of the transcript.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from itertools import pairwise
 from typing import Final
 
+from retold.ingest.evidence import ForgottenSpan
 from retold.models import LeftOut, Turn
 from retold.text.blocks import as_line, estimate_tokens, framed
 
+_FORGOTTEN: Final = "[…]"
 _LINE_TOKENS: Final = 40
 """What a line costs beside its text: number, role, name and time."""
 
@@ -66,6 +68,31 @@ class Window:
 def eligible_turns(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """Return the turns that may be shown and quoted: dialogue and results of tools, not blanked."""
     return tuple(turn for turn in turns if turn.is_evidence and turn.content.strip())
+
+
+def without_spans(turns: Iterable[Turn], spans: Collection[ForgottenSpan]) -> tuple[Turn, ...]:
+    """Return the turns with a mark in place of words that were forgotten.
+
+    Turns that hold nothing else any more are left out. A quote across a mark is found nowhere.
+    """
+    kept = []
+    for turn in turns:
+        cuts = sorted(
+            span for place, at, span in spans if (place, at) == (turn.session_id, turn.turn)
+        )
+        text = _cut_out(turn.content, cuts) if cuts else turn.content
+        if not cuts or any(char.isalnum() for char in text):
+            kept.append(replace(turn, content=text))
+    return tuple(kept)
+
+
+def _cut_out(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    shown, at = "", 0
+    for start, end in spans:
+        if end > at:
+            shown += text[at : max(start, at)] + _FORGOTTEN
+            at = end
+    return shown + text[at:]
 
 
 def lines_of(turns: Sequence[Turn], max_turn_tokens: int) -> tuple[Line, ...]:

@@ -59,3 +59,14 @@ from sessions
 join suppressed_evidence as s on s.session_seq = sessions.seq
 where sessions.conversation_id = :conversation_id
 order by s.seq;
+
+-- name: seqs_told_by
+-- Records that an overlapping span of a turn has backed, in the order they were stored.
+select distinct r.seq
+from sessions as s
+join record_evidence as e on e.session_seq = s.seq
+join records as r on r.seq = e.record_seq
+where s.id = :session_id and e.locator = :turn
+  and e.span_start < :span_end and e.span_end > :span_start
+  and r.status <> 'deleted'
+order by r.seq;

@@ -116,6 +116,13 @@ select seq from records
 where source_ref = :source_ref and source_kind = :source_kind
   and status in ('provisional', 'confirmed');
 
+-- name: has_forgotten_of_source
+-- Whether a summary of a session was forgotten.
+select exists (
+  select 1 from records
+  where source_ref = :source_ref and source_kind = :source_kind and status = 'deleted'
+);
+
 -- name: insert_conflict
 -- One direction of a disagreement; noting it again changes nothing.
 insert into record_conflicts(record_seq, other_seq, kind, rule, score, noted_at)
