@@ -6,6 +6,11 @@ that is joined to FTS5 on the id. Tokens, weights and everything after the gener
 product's own functions, so that both must return the same ids. What the method is not charged
 with favours it: no entity look-up, no explanations, no rendering, no second look at the chosen
 records and no log row.
+
+One thing is added to it: FTS5 weighs a word by all rows of its table, other people's included, and
+the product by the rows that the caller may see. The document's statement is run and charged as it
+stands; what is then used is what FTS5 finds in a second table that holds the eligible rows alone.
+That table and its statement are not charged.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from retold.config import RetoldConfig
+from retold.config import RetoldConfig, resolve_levers
 from retold.index.matrix import row_dots
 from retold.models import Principal
 from retold.policy.grants import readable_scopes
@@ -32,7 +37,7 @@ from retold.retrieve.freshness import apply_freshness
 from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
 from retold.retrieve.gate import QuerySignals, decide
 from retold.retrieve.generators import lexical_matches
-from retold.retrieve.terms import fts_match_expression, query_terms
+from retold.retrieve.terms import QueryTerm, query_terms
 from retold.store import Store, Transaction
 from retold.store.candidates import CandidateRepository
 from retold.text.token_text import fields_text
@@ -46,6 +51,8 @@ create virtual table records_fts using fts5(
   record_id unindexed, content, subject, aliases,
   tokenize = 'porter unicode61 remove_diacritics 2');
 create temporary table eligible(id text primary key);
+create virtual table temp.eligible_fts using fts5(
+  content, subject, aliases, tokenize = 'porter unicode61 remove_diacritics 2');
 """
 _ELIGIBLE = """
 select id from records
@@ -60,7 +67,20 @@ where records_fts match ?
 order by score desc, f.rowid
 limit ?
 """
-_VECTORS = "select id, vector from records order by rowid"
+_OF_ELIGIBLE = """
+select rowid, -bm25(eligible_fts, 1.0, 2.0, 3.0) as score
+from temp.eligible_fts
+where eligible_fts match ?
+order by score desc, rowid
+limit ?
+"""
+_COPY_ELIGIBLE = """
+insert into temp.eligible_fts(rowid, content, subject, aliases)
+select f.rowid, f.content, f.subject, f.aliases
+from records_fts as f
+join eligible as e on e.id = f.record_id
+order by f.rowid
+"""
 _COPY = """
 insert into records
 select r.id, r.type, s.kind, s.id, r.status, r.event_at, r.expires_at, e.vector
@@ -103,25 +123,36 @@ class LiteralMethod:
         with store.read() as tx:
             self._seq_of: dict[str, int] = dict(tx.run("select id, seq from records"))
         self._row_of = {self._seq_of[one]: at for at, one in enumerate(self._ids)}
+        self._held_apart: frozenset[str] | None = None
         self.stages: dict[str, float] = {}
+        self.uncharged_ms = 0.0
 
     def close(self) -> None:
         """Close the copy."""
         self._db.close()
 
     def search(self, principal: Principal, text: str, vector: Vectors, k: int) -> list[str]:
-        """Return the ids of the k best records and leave milliseconds per stage in ``stages``."""
+        """Return the ids of the k best records and leave milliseconds per stage in ``stages``.
+
+        ``uncharged_ms`` of the call are not the method's.
+        """
         self.stages = {}
+        self.uncharged_ms = 0.0
         cfg = self._config.retrieval
+        levers = resolve_levers(cfg)
+        limit = levers.per_generator_k
         with self._store.read() as tx:
             with self._stage("filter"):
                 eligible = self._eligible(tx, principal)
             with self._stage("dense"):
-                dense = self._dense(vector, eligible, cfg.per_generator_k)
+                dense = self._dense(vector, eligible, limit)
             with self._stage("lexical"):
                 terms = query_terms(text, tx.lexical.tokens)
-                match = fts_match_expression(terms)
-                lexical = self._lexical(match, eligible, cfg.per_generator_k) if match else []
+                match = _match_expression(terms)
+                lexical = self._lexical(match, eligible, limit) if match else []
+            if match:
+                lexical = self._among_eligible(match, eligible, limit)
+            with self._stage("lexical"):
                 fields = tx.lexical.fields([seq for seq, _ in lexical])
                 held = {
                     seq: fields_text([tx.lexical.tokens(text) for text in texts])
@@ -137,7 +168,7 @@ class LiteralMethod:
                 signals = QuerySignals("tool", ("dense", "lexical", "entity"), (len(terms),))
                 passed = decide(signals, pool, cfg.gate).kept
                 cosines = self._cosines([one.seq for one in passed])
-                kept = collapse_duplicates(passed, cosines, cfg.dedup_cosine).kept
+                kept = collapse_duplicates(passed, cosines, levers.dedup_cosine).kept
                 chosen = fill_budget(
                     pair_counterparts(kept, {}),
                     {seq: result_tokens(row.chars) for seq, row in rows.items()},
@@ -175,6 +206,18 @@ class LiteralMethod:
         hits: list[Any] = self._db.execute(_LEXICAL, (match, k)).fetchall()
         return [(self._seq_of[record_id], score) for record_id, score in hits]
 
+    def _among_eligible(self, match: str, eligible: set[str], k: int) -> list[tuple[int, float]]:
+        """Return what FTS5 finds where the eligible rows are all rows; see above."""
+        started = time.perf_counter()
+        if self._held_apart != eligible:
+            with self._db:
+                self._db.execute("delete from temp.eligible_fts")
+                self._db.execute(_COPY_ELIGIBLE)
+            self._held_apart = frozenset(eligible)
+        hits: list[Any] = self._db.execute(_OF_ELIGIBLE, (match, k)).fetchall()
+        self.uncharged_ms = (time.perf_counter() - started) * 1000
+        return hits
+
     def _seq(self, position: int) -> int:
         return self._seq_of[self._ids[position]]
 
@@ -189,4 +232,10 @@ class LiteralMethod:
     def _stage(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         yield
-        self.stages[name] = (time.perf_counter() - started) * 1000
+        spent = (time.perf_counter() - started) * 1000
+        self.stages[name] = self.stages.get(name, 0.0) + spent
+
+
+def _match_expression(terms: Sequence[QueryTerm]) -> str:
+    phrases = dict.fromkeys(phrase for term in terms for phrase in term.phrases)
+    return " OR ".join('"' + phrase.replace('"', '""') + '"' for phrase in phrases)

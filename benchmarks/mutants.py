@@ -117,9 +117,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "the lexical generator searches all rows",
         (
             Change(
-                "retold/retrieve/generators.py",
-                "tx.lexical.search(expression, eligible, limit)",
-                "tx.lexical.search(expression, None, limit)",
+                "retold/retrieve/retriever.py",
+                "self._index.words(tx, eligible)",
+                f"self._index.words(tx, self._index.eligible({EVERY_SCOPE}, now_us=0))",
             ),
             *NETS,
         ),

@@ -137,6 +137,28 @@ class Eligible:
             rows = rows[np.isin(self._seq_column[rows], wanted)]
         return Eligible(self.columns, self._seq_column, in_order=self._sorted, rows=rows)
 
+    def rows_of(self, seqs: Sequence[int] | Seqs) -> Rows:
+        """Return the row of each record, in order; -1 where it is not eligible."""
+        wanted = np.asarray(seqs, dtype=np.int64)
+        found = np.full(len(wanted), -1, dtype=np.int32)
+        if self._sorted:
+            # Every key has one row then, so the rows of others need not be left out first.
+            at = np.searchsorted(self._seq_column, wanted)
+            here = np.flatnonzero(at < self.total)
+            here = here[self._seq_column[at[here]] == wanted[here]]
+            here = here[self.mask()[at[here]]]
+            found[here] = at[here]
+            return found
+        rows = self.rows()
+        keys = self._seq_column[rows]
+        order = np.argsort(keys)
+        at = np.searchsorted(keys, wanted, sorter=order)
+        here = np.flatnonzero(at < len(rows))
+        near = order[at[here]]
+        same = keys[near] == wanted[here]
+        found[here[same]] = rows[near[same]]
+        return found
+
     def contains_all(self, seqs: Sequence[int] | Seqs) -> Mask:
         """Return one bool per key, in order."""
         wanted = np.asarray(seqs, dtype=np.int64)

@@ -12,6 +12,7 @@ from retold.errors import EmbeddingError
 from retold.index.columns import NEVER_US, Columns, encode_flags
 from retold.index.matrix import Matrix, Vector
 from retold.index.remembered import Remembered
+from retold.index.words import LexicalIndex
 from retold.store import Transaction
 from retold.store.candidates import CandidateRow
 from retold.store.embeddings import STORED, unit_vector
@@ -37,6 +38,7 @@ class Generation:
         self.columns = Columns()
         self.rows: Remembered[CandidateRow] = Remembered()
         self.texts: Remembered[str] = Remembered()
+        self.lexical = LexicalIndex()
         self.dense_unavailable = dense_unavailable
         self.matrix: Matrix | None = None
         if dense_unavailable is None:

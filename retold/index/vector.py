@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from retold.errors import EmbeddingProfileMismatch, StoreError
+from retold.index.bm25 import EligibleWords
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
@@ -215,6 +217,25 @@ class VectorIndex:
         matrix, eligible = self._pinned(eligible)
         return matrix.search_many(np.stack(units), eligible, k) if units else []
 
+    def words(self, tx: Transaction, eligible: Eligible) -> EligibleWords:
+        """Return what the lexical channel of one search looks through.
+
+        The first call after a load reads and tokenises all indexed texts, some 12 us a record.
+        ``tx`` is the snapshot of the last ``refresh``.
+        """
+        with self._changing:
+            generation = self._loaded()
+            eligible = _of_generation(eligible, generation)
+        held = generation.lexical.follow(tx, partial(self._rows_now, generation))
+        return EligibleWords(held, eligible)
+
+    def _rows_now(self, generation: Generation, seqs: Sequence[int]) -> tuple[Rows, Mask]:
+        """Return the rows of records, -1 for one that is gone, and which rows are live."""
+        with self._changing:
+            row_of = generation.columns.row_of
+            rows = [-1 if (row := row_of(seq)) is None else row for seq in seqs]
+            return np.array(rows, dtype=np.int32), generation.columns.live()
+
     def rows_of(self, tx: Transaction, seqs: Collection[int]) -> dict[int, CandidateRow]:
         """Return what the store says of records that exist, with their status at ``tx.now``.
 
@@ -320,9 +341,7 @@ class VectorIndex:
             generation = self._loaded()
             if generation.matrix is None:
                 raise EmbeddingProfileMismatch(generation.dense_unavailable)
-            if eligible.columns is not generation.columns:
-                eligible = generation.columns.select(eligible.seqs().tolist())
-            return generation.matrix, eligible
+            return generation.matrix, _of_generation(eligible, generation)
 
     def _loaded(self) -> Generation:
         if self._generation is None:
@@ -407,6 +426,13 @@ class VectorIndex:
             self._clocks = clocks
             reached = clocks.records_version
             self._own_writes = {s: v for s, v in self._own_writes.items() if v > reached}
+
+
+def _of_generation(eligible: Eligible, generation: Generation) -> Eligible:
+    """Return the rows by the numbers of this generation; after a reload they have others."""
+    if eligible.columns is generation.columns:
+        return eligible
+    return generation.columns.select(eligible.seqs().tolist())
 
 
 def _require_snapshot(tx: Transaction) -> None:

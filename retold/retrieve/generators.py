@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from retold.index.bm25 import EligibleWords, Phrase
 from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
 from retold.models import LexicalMatch, LinkRole
@@ -17,7 +18,7 @@ from retold.retrieve.terms import (
     QueryTerm,
     TermCoverage,
     alias_ngrams,
-    fts_match_expression,
+    phrases_of,
     query_terms,
 )
 from retold.store import Transaction
@@ -36,10 +37,11 @@ class AliasHits:
 
 @dataclass(frozen=True, slots=True)
 class LexicalHits:
-    """The lexical ranking and the terms of each query."""
+    """The lexical ranking, the terms of each query and the phrases that it looked for."""
 
     ranking: ScoredList
     terms: tuple[tuple[QueryTerm, ...], ...] = field(repr=False)
+    phrases: tuple[tuple[Phrase, ...], ...] = field(default=(), repr=False)
 
     @property
     def term_counts(self) -> tuple[int, ...]:
@@ -82,10 +84,7 @@ def find_aliases(
 
 
 def lexical_search(
-    tx: Transaction,
-    queries: Sequence[str],
-    eligible: Eligible,
-    limit: int,
+    tx: Transaction, words: EligibleWords, queries: Sequence[str], limit: int
 ) -> LexicalHits:
     """Return the eligible records that hold words of the queries.
 
@@ -93,16 +92,16 @@ def lexical_search(
     better score, then its key. A query without terms finds nothing.
     """
     terms = tuple(query_terms(query, tx.lexical.tokens) for query in queries)
+    phrases = tuple(phrases_of(of_query, tx.lexical.tokens) for of_query in terms)
     best: dict[int, tuple[int, float]] = {}
-    for of_query in terms:
-        expression = fts_match_expression(of_query)
-        hits = tx.lexical.search(expression, eligible, limit) if expression else []
-        for rank, (seq, score) in enumerate(hits, start=1):
+    for of_query in phrases:
+        for rank, (seq, score) in enumerate(words.search(of_query, limit), start=1):
             known = best.get(seq)
             if known is None or (rank, -score) < (known[0], -known[1]):
                 best[seq] = (rank, score)
     order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))[:limit]
-    return LexicalHits(ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order)), terms)
+    ranking = ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order))
+    return LexicalHits(ranking, terms, phrases)
 
 
 def lexical_matches(

@@ -227,7 +227,8 @@ class Retriever:
                 tx, queries, hints, readable.codes.values(), cfg.max_alias_tokens
             )
         with trace.stage("lexical"):
-            lexical = lexical_search(tx, queries, eligible, limit)
+            words = self._index.words(tx, eligible)
+            lexical = lexical_search(tx, words, queries, limit)
         with trace.stage("entity"):
             usable = None if dense is None else vectors
             entity = entity_search(
@@ -446,7 +447,7 @@ def _pipeline(config: RetoldConfig, levers: Levers) -> dict[str, Any]:
         "preset": config.retrieval.preset,
         "generators": {
             "dense": {"limit": limit, "search": "exact"},
-            "lexical": {"limit": limit, "search": "fts5 bm25 1 2 3"},
+            "lexical": {"limit": limit, "search": "bm25 1 2 3 of eligible rows"},
             "entity": {"limit": limit, "order": "about, cosine, newest"},
         },
         "fusion": {"kind": "rrf", "rrf_k": config.retrieval.rrf_k},

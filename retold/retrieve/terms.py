@@ -49,8 +49,8 @@ class QueryTerm:
     """One term of a query.
 
     ``tokens`` must stand contiguously in one field for the term to count as found. ``phrases``
-    are prepared texts any of which makes FTS5 return a record; FTS5 tokenises them itself, because
-    stemming a stem again may change it. For a term of an unspaced script, ``runs`` are the token
+    are prepared texts any of which finds a record; they are not tokens yet, because stemming a
+    stem again may change it. For a term of an unspaced script, ``runs`` are the token
     sequences of the runs it comes from: found in full, they make it an identifier. ``alias_norm``
     is the value as ``normalize_alias`` writes it.
     """
@@ -212,14 +212,13 @@ def _cores(units: Sequence[str], covered: Sequence[bool]) -> tuple[str, ...]:
     )
 
 
-def fts_match_expression(terms: Iterable[QueryTerm]) -> str | None:
-    """Return the FTS5 MATCH text that finds any of the terms, None when there is none.
+def phrases_of(terms: Iterable[QueryTerm], tokenize: Tokenize) -> tuple[tuple[str, ...], ...]:
+    """Return what finds any of the terms: the tokens of every phrase, in the order of the query.
 
-    Every phrase stands in double quotes with its own doubled, so that nothing in it is syntax.
+    Two phrases that are written differently count twice although their tokens are the same.
     """
     phrases = dict.fromkeys(phrase for term in terms for phrase in term.phrases)
-    quoted = ('"' + phrase.replace('"', '""') + '"' for phrase in phrases)
-    return " OR ".join(quoted) or None
+    return tuple(tuple(tokenize(phrase)) for phrase in phrases)
 
 
 class TermCoverage:

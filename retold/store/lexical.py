@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
-
-import apsw
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from retold.store.codec import to_json
 from retold.store.queries import load_queries
@@ -18,35 +15,12 @@ if TYPE_CHECKING:
 
 QUERIES = load_queries("lexical")
 
-OVERFETCH = 4
-"""A caller of at least every fourth row finds enough among so many times the best rows of all,
-which beats binding all eligible ones."""
-
-
-class RowFilter(Protocol):
-    """The rows a search may see."""
-
-    @property
-    def count(self) -> int:
-        """Return how many rows are eligible."""
-        ...
-
-    @property
-    def total(self) -> int:
-        """Return how many rows there are, ineligible ones included."""
-        ...
-
-    def seqs(self) -> Iterable[int]:
-        """Return the eligible integer keys in ascending order."""
-        ...
-
-    def contains_all(self, seqs: Sequence[int]) -> Iterable[bool]:
-        """Return for each key, in order, whether the row is eligible."""
-        ...
-
 
 class LexicalRepository:
-    """Rows of ``records_fts``. Texts are prepared here, so callers pass what people wrote."""
+    """Rows of ``records_fts``, from which every process makes its own index of words.
+
+    Texts are prepared here, so callers pass what people wrote.
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -68,29 +42,17 @@ class LexicalRepository:
         """Take a record out of the index; absent rows are fine."""
         self._tx.run(QUERIES["delete"], {"seq": seq})
 
-    def search(self, match: str, rows: RowFilter | None, limit: int) -> list[tuple[int, float]]:
-        """Return up to ``limit`` eligible (key, score), best first, ties by key ascending.
-
-        ``match`` is an FTS5 expression; ``score`` is FTS5's bm25 with weights 1, 2, 3 for content,
-        subject and aliases, negated so that higher is better. ``rows`` None means every row. The
-        limit applies after eligibility: ineligible rows never crowd out eligible ones.
-        """
-        if rows is None:
-            return list(self._all(match, limit))
-        if rows.count == 0:
-            return []
-        if rows.count * OVERFETCH >= rows.total:
-            best = list(self._all(match, limit * OVERFETCH))
-            eligible = rows.contains_all([hit[0] for hit in best])
-            kept = [hit for hit, is_eligible in zip(best, eligible, strict=True) if is_eligible]
-            if len(kept) >= limit or len(best) < limit * OVERFETCH:
-                return kept[:limit]
-        return list(self._within(match, rows.seqs(), limit))
-
     def fields(self, seqs: Iterable[int]) -> dict[int, tuple[str, str, str]]:
         """Return the prepared (content, subject, aliases) of those rows that are indexed."""
         wanted = to_json([int(seq) for seq in seqs])
         return {row[0]: row[1:] for row in self._tx.run(QUERIES["fields"], {"seqs": wanted})}
+
+    def all_fields(self) -> Iterator[tuple[int, str, str, str]]:
+        """Yield key and prepared (content, subject, aliases) of every row, ascending.
+
+        Consume it before the transaction ends.
+        """
+        return (row for row in self._tx.run(QUERIES["all_fields"]))
 
     @staticmethod
     def tokens(prepared: str) -> tuple[str, ...]:
@@ -100,13 +62,3 @@ class LexicalRepository:
     def row_keys(self) -> Iterator[int]:
         """Yield the key of every indexed row, ascending."""
         return (row[0] for row in self._tx.run(QUERIES["row_keys"]))
-
-    def _all(self, match: str, limit: int) -> Iterator[tuple[int, float]]:
-        bindings = {"match": match, "limit": limit}
-        return ((row[0], -row[1]) for row in self._tx.run(QUERIES["search_all"], bindings))
-
-    def _within(
-        self, match: str, seqs: Iterable[int] | Sequence[int], limit: int
-    ) -> Iterator[tuple[int, float]]:
-        bindings = {"match": match, "seqs": apsw.carray(array("q", seqs)), "limit": limit}
-        return ((row[0], -row[1]) for row in self._tx.run(QUERIES["search_within"], bindings))

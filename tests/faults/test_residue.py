@@ -10,6 +10,7 @@ import pytest
 from retold.models import EvidenceRow
 from retold.store import Store
 from tests.faults import FULL_STORM
+from tests.fts_oracle import fts_search
 from tests.store_support import MOMENT, contents, prepare, problems, remember
 
 ROWS = 240 if FULL_STORM else 60
@@ -107,7 +108,7 @@ def test_deleted_memory_is_absent_from_every_channel_at_once(tmp_path):
         def places():
             with store.read() as tx:
                 return (
-                    len(tx.lexical.search(word, None, 5)),
+                    len(fts_search(tx, word)),
                     int(tx.embeddings.get(record.seq) is not None),
                     len(tx.entities.links_of([record.seq])),
                     len(tx.records.by_seqs([record.seq])),

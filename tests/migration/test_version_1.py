@@ -11,6 +11,7 @@ from retold.store import Store, migrations, version_1
 from retold.store.candidates import CandidateRepository
 from retold.store.meta import EmbeddingIdentity
 from retold.util import new_id, system_clock
+from tests.fts_oracle import fts_search
 from tests.migration.version_1_file import AT, VECTOR, Version1File, build
 
 ANA = Scope("user", "ana")
@@ -521,7 +522,7 @@ def test_migrated_file_finds_by_word_what_it_found_before(tmp_path, word):
     migrate(tmp_path / "old.db")
 
     with Store.open(tmp_path / "old.db", allow_migration_issues=True) as store, store.read() as tx:
-        hits = tx.lexical.search(f'"{word}"', None, 50)
+        hits = fts_search(tx, f'"{word}"', 50)
         records = tx.records.by_seqs([seq for seq, _ in hits])
         after = {record.id for record in records.values()}
     assert before

@@ -10,24 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retold.errors import StoreError
 from retold.store import tokenizer
 from retold.text import prepare_fts
-
-
-class Rows:
-    """Some eligible rows."""
-
-    def __init__(self, *seqs, total=1000):
-        self._seqs = sorted(seqs)
-        self.count = len(self._seqs)
-        self.total = total
-
-    def seqs(self):
-        return self._seqs
-
-    def contains_all(self, seqs):
-        return [seq in self._seqs for seq in seqs]
+from tests.fts_oracle import fts_search, quoted
 
 
 def index(store, *contents, subject="", aliases=""):
@@ -37,14 +22,14 @@ def index(store, *contents, subject="", aliases=""):
             tx.lexical.insert(seq, content, subject, aliases)
 
 
-def search(store, words, rows=None, limit=10):
-    match = " OR ".join(f'"{word}"' for word in prepare_fts(words).split())
+def search(store, words):
+    match = " OR ".join(map(quoted, prepare_fts(words).split()))
     with store.read() as tx:
-        return tx.lexical.search(match, rows, limit)
+        return fts_search(tx, match)
 
 
-def found(store, words, **options):
-    return [seq for seq, _ in search(store, words, **options)]
+def found(store, words):
+    return [seq for seq, _ in search(store, words)]
 
 
 @pytest.mark.parametrize(
@@ -82,26 +67,6 @@ def test_search_weighs_aliases_above_subject_above_content(store):
     assert found(store, "zebra") == [3, 2, 1]
 
 
-@pytest.mark.parametrize("total", [2, 1000], ids=["a broad caller", "a narrow caller"])
-def test_search_limit_counts_eligible_rows_only(store, total):
-    """Cutting before the eligibility check makes it fail: strangers crowd out what one may see."""
-    index(store, *["tea"] * 60, "tea with a little milk and much more")
-
-    assert found(store, "tea", rows=Rows(61, total=total), limit=2) == [61]
-    assert found(store, "tea", rows=Rows(5, 61, total=total), limit=1) == [5]
-    assert found(store, "tea", rows=Rows(), limit=5) == []
-
-
-@pytest.mark.parametrize("limit", [1, 3, 20])
-def test_search_answers_alike_however_it_filters(store, limit):
-    index(store, *[f"tea number {number} {'milk ' * (number % 4)}" for number in range(40)])
-    seqs = range(1, 41, 3)
-    broad = search(store, "tea milk", rows=Rows(*seqs, total=40), limit=limit)
-
-    assert search(store, "tea milk", rows=Rows(*seqs, total=1000), limit=limit) == broad
-    assert len(broad) == min(limit, len(seqs))
-
-
 def test_replace_and_delete_leave_no_trace_of_the_old_text(store):
     index(store, "green tea", "coffee")
     with store.write() as tx:
@@ -123,17 +88,20 @@ def test_fields_are_the_prepared_texts(store):
     assert fields == {1: (prepare_fts("我对花生过敏"), "allergy Ana", "ana anya")}
 
 
+def test_all_fields_are_those_of_every_row_in_key_order(store):
+    index(store, "我对花生过敏", "Likes tea", subject="allergy Ana", aliases="ana anya")
+    with store.read() as tx:
+        fields = tx.lexical.fields([1, 2])
+
+        assert list(tx.lexical.all_fields()) == [(seq, *fields[seq]) for seq in (1, 2)]
+
+
 def test_insert_counts_the_tokens_of_all_columns(store):
     with store.write() as tx:
         count = tx.lexical.insert(1, "Likes green tea", "drink Ana", "ana")
         stored = sum(len(tx.lexical.tokens(text)) for text in tx.lexical.fields([1])[1])
 
     assert count == stored == 6
-
-
-def test_expression_that_is_no_fts_syntax_is_our_error(store):
-    with pytest.raises(StoreError), store.read() as tx:
-        tx.lexical.search('"', None, 5)
 
 
 # --- tokens ---------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from retold.operations.migration import migrate_store
 from retold.store import Store
 from retold.store.migrations import SCHEMA_VERSION
 from retold.store.readers import MAX_READERS
+from tests.fts_oracle import fts_search
 from tests.store_support import contents, new_record, prepare, problems, remember
 
 
@@ -396,7 +397,7 @@ def test_16_threads_write_and_read_on_one_store(store):
             with store.write() as tx:
                 remember(tx, f"thread {number} step {step}")
             with store.read() as tx:
-                mine = tx.lexical.search(f'"thread" AND "{number}"', None, 100)
+                mine = fts_search(tx, f'"thread" AND "{number}"', 100)
                 assert len(mine) >= step + 1
                 assert tx.records.by_seqs([seq for seq, _ in mine])
 

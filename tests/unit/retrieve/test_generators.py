@@ -57,16 +57,16 @@ def test_lexical_search_of_anything_never_raises(world: World, query: str) -> No
     world.add("Likes tea")
 
     with snapshot(world) as (tx, eligible, _):
-        assert lexical_search(tx, [query], eligible, 30).ranking.hits == ()
+        assert lexical_search(tx, world.index.words(tx, eligible), [query], 30).ranking.hits == ()
 
 
 def test_lexical_search_counts_coverage_per_query_and_keeps_the_best(world: World) -> None:
     record = world.add("The deploy script of apollo is deploy.yml in the infra repo")
 
     with snapshot(world) as (tx, eligible, _):
-        found = lexical_search(
-            tx, ["deploy.yml apollo a", "deploy unrelated words here"], eligible, 30
-        )
+        words = world.index.words(tx, eligible)
+        queries = ["deploy.yml apollo a", "deploy unrelated words here"]
+        found = lexical_search(tx, words, queries, 30)
         texts = world.index.texts_of(tx, [record.seq])
 
     match = lexical_matches(found.terms, texts, {"apollo"})[record.seq]
@@ -84,7 +84,7 @@ def test_lexical_search_takes_the_best_rank_over_queries(world: World) -> None:
     milk = world.add("oat milk")
 
     with snapshot(world) as (tx, eligible, _):
-        found = lexical_search(tx, ["tea", "oat milk"], eligible, 2)
+        found = lexical_search(tx, world.index.words(tx, eligible), ["tea", "oat milk"], 2)
 
     assert [seq for seq, _ in found.ranking.hits] in ([tea.seq, milk.seq], [milk.seq, tea.seq])
     assert both.seq not in dict(found.ranking.hits)
@@ -94,7 +94,7 @@ def test_lexical_search_sees_eligible_rows_only(world: World) -> None:
     world.add("zebra", owner=BOB)
 
     with snapshot(world) as (tx, eligible, _):
-        assert lexical_search(tx, ["zebra"], eligible, 30).ranking.hits == ()
+        assert lexical_search(tx, world.index.words(tx, eligible), ["zebra"], 30).ranking.hits == ()
 
 
 def test_aliases_are_found_in_one_store_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

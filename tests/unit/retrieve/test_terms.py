@@ -11,14 +11,14 @@ from retold.retrieve.terms import (
     MAX_ALIAS_NGRAMS,
     MAX_TERM_CHARS,
     MAX_TERMS,
-    QueryTerm,
     TermCoverage,
     alias_ngrams,
-    fts_match_expression,
+    phrases_of,
     query_terms,
 )
 from retold.text import normalize_alias, prepare_fts
 from retold.text.token_text import fields_text
+from tests.fts_oracle import match_expression
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
@@ -51,7 +51,7 @@ class Index:
             self._connection.execute("insert into docs(text) values (?)", (prepare_fts(text),))
 
     def search(self, query: str) -> list[int]:
-        expression = fts_match_expression(query_terms(query, TOKENIZE))
+        expression = match_expression(query_terms(query, TOKENIZE))
         return [] if expression is None else self.match(expression)
 
     def match(self, expression: str) -> list[int]:
@@ -275,34 +275,6 @@ def test_plain_text_that_looks_like_fts_syntax_finds_its_row(query, text):
     assert Index("unrelated words", text).search(query) == [2]
 
 
-HOSTILE = st.lists(
-    st.one_of(
-        st.text(max_size=12),
-        st.sampled_from(
-            ['"', '""', "*", "^", "(", ")", "{", "}", ":", "-", "+", ",", "'", "\x00", "\ud800",
-             "AND", "OR", "NOT", "NEAR(", "NEAR/2", "text:", "docs:", "- text", '"a" "b"', "花 花",
-             "ก็", "\\", ";", "--", "/*", "drop table docs"]
-        ),
-    ),
-    max_size=20,
-).map(" ".join)  # fmt: skip
-HOSTILE_INDEX = Index("near text and or not docs drop table", "second")
-
-
-@given(HOSTILE)
-def test_query_is_never_syntax(query):
-    """B47: fails when `fts_match_expression` no longer puts phrases in quotes."""
-    HOSTILE_INDEX.search(query)
-
-
-@given(HOSTILE.map(prepare_fts))
-def test_phrase_is_never_syntax(phrase):
-    """B47: fails when `fts_match_expression` no longer doubles the quotes inside a phrase."""
-    expression = fts_match_expression([QueryTerm("value", ("value",), (phrase,))])
-
-    HOSTILE_INDEX.match(expression)
-
-
 @given(ANY_TEXT)
 def test_text_is_found_by_itself_when_it_has_terms(text):
     terms = query_terms(text, TOKENIZE)
@@ -317,9 +289,12 @@ def test_every_term_of_a_text_is_covered_by_the_text_itself(text):
     assert len(match.terms) == match.total_terms == len(query_terms(text, TOKENIZE))
 
 
-def test_match_expression_is_none_without_terms():
-    assert fts_match_expression(()) is None
-    assert fts_match_expression(query_terms("what is it", TOKENIZE)) is None
+def test_phrases_are_the_tokens_of_each_spelling_in_the_order_of_the_query():
+    """FTS5 counts "teas" and "tea" twice, so the index in the process does."""
+    terms = query_terms("teas with bge-m3 and tea", TOKENIZE)
+
+    assert phrases_of(terms, TOKENIZE) == (("tea",), ("tea",), ("bge", "m3"))
+    assert phrases_of(query_terms("what is it", TOKENIZE), TOKENIZE) == ()
 
 
 # --- coverage ---------------------------------------------------------------------------

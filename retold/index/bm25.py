@@ -1,0 +1,223 @@
+"""BM25 over the rows that one caller may see, with statistics of those rows alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.index.columns import Eligible, Mask, Rows, Seqs
+from retold.index.matrix import BLOCK_ROWS, Hit
+from retold.index.postings import Counts, Occurrences, Places, occurrences
+from retold.index.words import Words
+
+Phrase = tuple[str, ...]
+"""Index tokens that stand one after the other in one field; most have one."""
+Weights = npt.NDArray[np.float64]
+
+# FTS5's own constants.
+_K1: Final = 1.2
+_B: Final = 0.75
+_LEAST_IDF: Final = 1e-6
+
+NARROW_PART: Final = 4
+"""Callers who see less than 1/4 of the rows are scored row by row (hotpath.md 3)."""
+_PROBE_ABOVE: Final = 8
+"""Postings this many times longer than a narrow caller's rows are searched for each row."""
+
+
+class _Found(NamedTuple):
+    """A phrase: where it stands, what one occurrence there weighs, in how many eligible rows.
+
+    ``places`` are row numbers for a broad caller, positions among the eligible rows for a narrow
+    one.
+    """
+
+    places: Places | Rows
+    weights: Weights
+    records: int
+
+
+_NOWHERE = _Found(np.empty(0, dtype=np.int64), np.empty(0), 0)
+
+
+class EligibleWords:
+    """FTS5's bm25, weights 1, 2, 3, as if the eligible rows were the whole table.
+
+    The number of rows, the average length and the number of rows with a phrase count eligible rows
+    only, so nobody else's records change a score. Immutable from outside, cheap to make and meant
+    for one search: phrases and sums of scores are remembered. Not for several threads at once.
+    """
+
+    def __init__(self, words: Words, eligible: Eligible) -> None:
+        self._words = words
+        self._eligible = eligible
+        size = len(words.lengths)
+        self._rows: Rows | None = None
+        if eligible.count * NARROW_PART < size:
+            rows = eligible.rows()
+            self._rows = rows[: np.searchsorted(rows, size)]
+        self._mask = _sized(eligible.mask(), size)
+        # Which rows the postings speak for.
+        self._posted = self._mask if words.replaced is None else self._mask & ~words.replaced
+        self._keeps_all = self._rows is None and bool(self._posted.all())
+        mine = words.lengths[self._mask if self._rows is None else self._rows]
+        tokens = int(mine.sum(dtype=np.int64))
+        self._average = tokens / eligible.count if tokens else 0.0
+        postings = words.postings
+        self._of_code = self._weighed(postings.code_times, postings.code_lengths)
+        self._phrases: dict[Phrase, _Found] = {}
+        self._sums: dict[tuple[Phrase, ...], Weights] = {}
+
+    def __repr__(self) -> str:
+        return f"EligibleWords(rows={self._eligible.count}, average_length={self._average:.1f})"
+
+    def search(self, phrases: Sequence[Phrase], limit: int) -> list[Hit]:
+        """Return up to ``limit`` (record key, score) that hold a phrase, best first, ties by key.
+
+        A phrase given twice counts twice, as it does in an FTS5 expression.
+        """
+        if limit <= 0:
+            return []
+        sums = self._summed(phrases)
+        near = _best_places(sums, limit)
+        keys = self._eligible.seq_column[near if self._rows is None else self._rows[near]]
+        scores = sums[near]
+        order: list[int] = np.lexsort((keys, -scores))[:limit].tolist()
+        return [(int(keys[at]), float(scores[at])) for at in order]
+
+    def scores_of(self, phrases: Sequence[Phrase], seqs: Sequence[int] | Seqs) -> Weights:
+        """Return the score of each record, with the bits that ``search`` gives, in order.
+
+        0.0 for a record that holds no phrase or is not eligible.
+        """
+        rows = self._eligible.rows_of(seqs)
+        scores = np.zeros(len(rows))
+        sums = self._summed(phrases)
+        here = np.flatnonzero((rows >= 0) & (rows < len(self._words.lengths)))
+        wanted = rows[here]
+        scores[here] = sums[wanted if self._rows is None else np.searchsorted(self._rows, wanted)]
+        return scores
+
+    def known(self, phrases: Sequence[Phrase]) -> list[bool]:
+        """Return for each phrase whether an eligible record holds it."""
+        return [self._found(phrase).records > 0 for phrase in phrases]
+
+    def _summed(self, phrases: Sequence[Phrase]) -> Weights:
+        """Return the score of every place; those of rows that are not eligible are zero."""
+        key = tuple(phrases)
+        sums = self._sums.get(key)
+        if sums is None:
+            sums = self._sums[key] = self._sum(key)
+        return sums
+
+    def _sum(self, phrases: Sequence[Phrase]) -> Weights:
+        size = len(self._words.lengths) if self._rows is None else len(self._rows)
+        sums = np.zeros(size)
+        # In the order of the query: so the rounding is FTS5's.
+        for phrase in phrases:
+            found = self._found(phrase)
+            if found.records > 0:
+                sums[found.places] += self._idf(found.records) * found.weights
+        if self._rows is None and not self._keeps_all:
+            sums[~self._mask] = 0.0
+        return sums
+
+    def _idf(self, count: int) -> float:
+        idf = math.log((self._eligible.count - count + 0.5) / (count + 0.5))
+        return idf if idf > 0.0 else _LEAST_IDF
+
+    def _found(self, phrase: Phrase) -> _Found:
+        found = self._phrases.get(phrase)
+        if found is None:
+            found = self._phrases[phrase] = self._find(phrase)
+        return found
+
+    def _find(self, phrase: Phrase) -> _Found:
+        numbers = self._words.vocabulary.numbers(phrase)
+        if numbers is None or self._average == 0.0:
+            return _NOWHERE
+        posted = self._find_word(numbers[0]) if len(numbers) == 1 else self._find_posted(numbers)
+        if len(self._words.recent) == 0:
+            return posted
+        recent = self._placed(
+            occurrences(self._words.recent, self._words.recent_owners, numbers), self._mask
+        )
+        if posted.records == 0 or recent.records == 0:
+            return posted if recent.records == 0 else recent
+        return _Found(
+            np.concatenate([posted.places, recent.places]),
+            np.concatenate([posted.weights, recent.weights]),
+            posted.records + recent.records,
+        )
+
+    def _find_word(self, number: int) -> _Found:
+        rows, codes = self._words.postings.of(number)
+        if self._keeps_all:
+            return _Found(rows, self._of_code[codes], len(rows))
+        if self._rows is None and self._words.replaced is None:
+            # Rows of others are scored along and wiped from the sum: cheaper than leaving them out.
+            return _Found(rows, self._of_code[codes], int(np.count_nonzero(self._mask[rows])))
+        places, at = self._matching(rows)
+        return _Found(places, self._of_code[codes[at]], len(places))
+
+    def _matching(self, rows: Rows) -> tuple[Places | Rows, Places]:
+        """Return the places of the eligible ones among rows of the postings, and where they are."""
+        mine = self._rows
+        if mine is None or len(rows) <= len(mine) * _PROBE_ABOVE:
+            at = np.flatnonzero(self._posted[rows])
+            held = rows[at]
+            return (held if mine is None else np.searchsorted(mine, held)), at
+        nearest = np.minimum(np.searchsorted(rows, mine), len(rows) - 1)
+        places = np.flatnonzero((rows[nearest] == mine) & self._posted[mine])
+        return places, nearest[places]
+
+    def _find_posted(self, numbers: Sequence[int]) -> _Found:
+        """Find a phrase among the rows that hold all its words."""
+        postings = self._words.postings
+        rarest, *others = sorted((postings.of(number)[0] for number in set(numbers)), key=len)
+        rows = rarest[self._matching(rarest)[1]]
+        for other in others:
+            if len(rows) == 0:
+                break
+            nearest = np.minimum(np.searchsorted(other, rows), len(other) - 1)
+            rows = rows[other[nearest] == rows]
+        return self._placed(postings.within(rows, numbers), self._posted)
+
+    def _placed(self, found: Occurrences, mask: Mask) -> _Found:
+        keep = mask[found.rows]
+        rows, times = found.rows[keep], found.times[keep]
+        places = rows if self._rows is None else np.searchsorted(self._rows, rows)
+        return _Found(places, self._weighed(times, self._words.lengths[rows]), len(rows))
+
+    def _weighed(self, times: Places, lengths: Places | Counts) -> Weights:
+        """Return FTS5's weight of so many occurrences in records of so many tokens."""
+        if self._average == 0.0:
+            return np.zeros(len(times))
+        weights: Weights = (times * (_K1 + 1.0)) / (
+            times + _K1 * (1.0 - _B + _B * lengths / self._average)
+        )
+        return weights
+
+
+def _sized(mask: Mask, size: int) -> Mask:
+    """Return the mask over exactly ``size`` rows; a row that it does not know is not eligible."""
+    if len(mask) >= size:
+        return mask[:size]
+    sized = np.zeros(size, dtype=np.bool_)
+    sized[: len(mask)] = mask
+    return sized
+
+
+def _best_places(sums: Weights, limit: int) -> Places:
+    """Return places that hold the ``limit`` best scores above zero, and few others."""
+    bound = 0.0
+    if limit < len(sums):
+        starts = np.arange(0, len(sums), BLOCK_ROWS)
+        pool = np.maximum.reduceat(sums, starts) if len(starts) >= limit else sums
+        bound = float(np.partition(pool, len(pool) - limit)[len(pool) - limit])
+    places: Places = np.flatnonzero(sums >= bound) if bound > 0.0 else np.flatnonzero(sums)
+    return places
