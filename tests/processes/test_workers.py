@@ -2,12 +2,17 @@
 
 import os
 import pickle
+import resource
 import signal
 import sqlite3
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from retold.queue import inspect_queue
+from retold.operations.heartbeat import note_heartbeat
+from retold.queue import file_identity, inspect_queue
+from retold.store import Store
+from tests.cli_support import retold_here
 from tests.workers.processes import site
 from tests.workers.scripted import long_ago
 
@@ -130,7 +135,12 @@ def test_rows_of_others_in_the_queue_run_nothing_and_stop_nothing(here, tmp_path
     assert inspect_queue("extraction", here.queue_file()).foreign == 0
 
 
-def test_queue_file_deleted_under_the_consumers_loses_nothing(here):
+def command(here, *words):
+    """Run ``retold`` on the store of the site, as an operator would beside its workers."""
+    return retold_here(*words, "--config", here.config, store=here.path)
+
+
+def test_queue_that_is_deleted_locked_damaged_or_on_a_full_disk_loses_nothing(here):
     extraction, maintenance = here.start("extraction"), here.start("maintenance")
     done(extraction, here.requested("first"))
     for name in ("extraction", "maintenance"):
@@ -138,12 +148,63 @@ def test_queue_file_deleted_under_the_consumers_loses_nothing(here):
             here.queue_file(name).with_name(here.queue_file(name).name + ending).unlink(
                 missing_ok=True
             )
-    second = here.requested("second")
-
-    done(extraction, second)
-    assert here.runs()[-1] == second
+    deleted = here.requested("deleted")
+    done(extraction, deleted)
     assert here.queue_file().stat().st_mode & 0o777 == 0o600
+
+    holder = sqlite3.connect(here.queue_file(), isolation_level=None)
+    holder.execute("begin exclusive")
+    locked = here.requested("locked")  # and the end of its session is not held up
+    health = command(here, "workers", "health")
+    holder.close()
+    assert health.code == 6
+    assert "another process holds it locked" in " ".join(health.out.split())
+    done(extraction, locked)
+
+    damaged = damage(here)
+    health = command(here, "workers", "health")
+    assert health.code == 6
+    assert "run `retold queue reset`" in " ".join(health.out.split())
+    assert here.state(damaged).extracted_at is None
+    assert command(here, "queue", "reset", "extraction").code == 0
+    done(extraction, damaged)
+
+    full = fill_disk(here, extraction)
+    health = command(here, "workers", "health")
+    assert health.code == 6
+    assert "no sign of life" in health.out
+    assert here.state(full).extracted_at is None
+    limit(here.heartbeat("extraction").pid, resource.RLIM_INFINITY)
+    done(extraction, full)
+
+    assert sorted(here.runs()) == sorted(set(here.runs()))
+    assert len(here.runs()) == 5
     assert maintenance.stop() == 0
+
+
+def damage(here):
+    """Overwrite the queue file that the consumer reads; return a session that nobody hears of."""
+    log = here.queue_file().with_name(f"{here.queue_file().name}-wal")
+    log.write_bytes(b"")
+    here.queue_file().write_bytes(b"no database" * 4096)
+    return here.requested("damaged")
+
+
+def fill_disk(here, extraction):
+    """Let the consumer write nothing more; return a session that it is told of in vain."""
+    worker = here.heartbeat("extraction").pid
+    limit(worker, 0)
+    session_id = here.requested("full")
+    extraction.until("Error reading from")
+    with Store.open(here.path, clock=lambda: datetime.now(UTC) - timedelta(hours=1)) as store:
+        file = file_identity(here.queue_file())
+        note_heartbeat(store, "extraction", pid=worker, file=file)
+    return session_id
+
+
+def limit(pid, size):
+    """Let a process write files up to this size: 0 is what a full disk does to it."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 def test_storm_extracts_every_session_once_and_leaves_the_deadly_one_as_a_dead_letter(here):

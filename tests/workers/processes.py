@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retold import Retold
+from retold.operations.heartbeat import heartbeat_of
 from retold.queue import NoQueue
 from tests.cli_support import environment
 from tests.docs_support import ROOT
@@ -129,6 +130,10 @@ class Site:
     def state(self, session_id):
         with self.store.read() as tx:
             return tx.claims.require(session_id)
+
+    def heartbeat(self, queue):
+        with self.store.read() as tx:
+            return heartbeat_of(tx, queue)
 
     def runs(self):
         """Return the session of every finished run, in order."""
