@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from retold.models.record import MemoryType, Record, RecordStatus, SourceKind
 
@@ -73,16 +73,16 @@ class LexicalMatch:
     total_terms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Boost:
+class Boost(NamedTuple):
     """What one lever added to a fused score: its name, how much, and why in plain words.
 
-    ``reason`` holds our own words and numbers only, never a record's or a query's.
+    ``reason`` holds our own words and numbers only, never a record's or a query's. A tuple, because
+    a search makes hundreds.
     """
 
     name: Literal["date_interval", "session", "recency", "entity", "neighbour", "session_text"]
     amount: float
-    reason: str = field(repr=False)
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,8 @@ class SearchResponse:
 
     ``empty_reason`` is set exactly when ``results`` is empty. ``degraded`` names channels that
     did not run and why; an outage is never an empty answer alone. ``log`` says whether the log
-    row is stored, follows from the queue, is off, or failed.
+    row is stored, follows from the queue, is off, or failed. ``waiting_sessions`` counts the
+    caller's own sessions whose extraction was asked for and is still to come.
     """
 
     search_id: str
@@ -197,3 +198,4 @@ class SearchResponse:
     log: Literal["written", "deferred", "failed", "off"] = "written"
     timings_ms: Mapping[str, float] = field(default_factory=dict, repr=False)
     text: str = field(default="", repr=False)
+    waiting_sessions: int = 0
