@@ -16,6 +16,8 @@ class SearchPage:
 
     ``text`` is what a model would be shown. ``empty_reason`` is set exactly when there are no
     items. ``degraded`` names channels that did not run: an outage is never a plain empty answer.
+    ``waiting_sessions`` counts requested sessions of this agent and user that are not extracted
+    yet: what was said there may be missing.
     """
 
     items: tuple[SearchResult, ...]
@@ -24,6 +26,7 @@ class SearchPage:
     text: str = field(repr=False)
     degraded: tuple[str, ...]
     response: SearchResponse = field(repr=False)
+    waiting_sessions: int = 0
 
     @classmethod
     def of(cls, response: SearchResponse) -> SearchPage:
@@ -35,6 +38,7 @@ class SearchPage:
             text=response.text,
             degraded=response.degraded,
             response=response,
+            waiting_sessions=response.waiting_sessions,
         )
 
     def __iter__(self) -> Iterator[SearchResult]:

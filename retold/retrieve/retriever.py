@@ -359,6 +359,7 @@ class Retriever:
     def _respond(self, trace: SearchTrace, outcome: BudgetOutcome) -> SearchResponse:
         """Look at the chosen records once more, explain them, log the search and answer."""
         with trace.stage("final_check"), self._store.read() as tx:
+            waiting = tx.claims.count_waiting(trace.principal.agent_id, trace.principal.user_id)
             still = readable_scopes(tx, trace.principal)
             look = look_again(
                 tx,
@@ -388,6 +389,7 @@ class Retriever:
                 results=results,
                 empty_reason=trace.empty_reason,
                 degraded=tuple(trace.degraded),
+                waiting_sessions=waiting,
             )
             text = render_response(response)
         with trace.stage("log"):

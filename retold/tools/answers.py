@@ -95,6 +95,7 @@ def search_data(response: SearchResponse) -> dict[str, JSON]:
         ],
         "empty_reason": plain(response.empty_reason),
         "degraded": plain(response.degraded),
+        "waiting_sessions": response.waiting_sessions,
         "rewritten_queries": plain(response.rewritten_queries),
         "log": response.log,
         "timings_ms": plain(response.timings_ms),
