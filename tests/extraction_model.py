@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
 
 from retold.models import CompletionRequest
+from tests.loopback import Exchange, Reply
 
 
 def block(prompt: str, name: str) -> list[dict[str, object]]:
@@ -42,3 +45,17 @@ def accept_everything(request: CompletionRequest) -> Mapping[str, object]:
 def repeat_queries(request: CompletionRequest) -> Mapping[str, object]:
     """Answer a rewrite with the queries as they are."""
     return {"queries": [one["text"] for one in block(request.prompt, "queries")]}
+
+
+Answerer = Callable[[Any], Mapping[str, object]]
+
+
+def over_http(
+    exchange: Exchange,
+    propose: Answerer = propose_every_line,
+    decide: Answerer = accept_everything,
+) -> Reply:
+    """Answer an extraction or a review that came over HTTP."""
+    is_review = re.search(r"^--- candidates [0-9a-f]{12} ---$", exchange.user, re.MULTILINE)
+    request = SimpleNamespace(prompt=exchange.user)
+    return Reply(json.dumps((decide if is_review else propose)(request)))

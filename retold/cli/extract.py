@@ -173,6 +173,7 @@ def _opened(options: GlobalOptions, order: Order) -> Iterator[Site]:
             yield Site(store, settings, None)
         return
     with opened_for_extraction(options) as (runtime, settings):
+        runtime.steps.require_ready()  # before anything is asked for
         yield Site(runtime.store, settings, runtime)
 
 

@@ -137,6 +137,7 @@ def drop_selected(
 
     def drop(tx: Transaction, state: ClaimState) -> None:
         tx.claims.withdraw(state.session_id)
+        tx.extraction.unstage(state.session_id)
         tx.events.append(
             "extraction.dropped",
             actor,

@@ -155,12 +155,9 @@ class ClaimRepository:
         return self._tx.changes() > 0
 
     def withdraw(self, session_id: str) -> bool:
-        """Take a segment off the list for good, with what a run staged; False when it was not."""
+        """Take a segment off the list for good; False when it was not on it."""
         self._run("withdraw", session_id)
-        withdrawn = self._tx.changes() > 0
-        if withdrawn:
-            self._run("drop_drafts", session_id)
-        return withdrawn
+        return self._tx.changes() > 0
 
     def rerun(self, session_id: str) -> None:
         """Put a segment on the list although it was extracted; a running worker is fenced off."""

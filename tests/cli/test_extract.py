@@ -2,16 +2,15 @@
 
 import json
 import shutil
-from contextlib import contextmanager
 
 import pytest
 
-from retold import Retold
-from retold.cli.opening import opened_for_extraction
-from retold.errors import ProviderOutage
-from retold.queue import inspect_queue, make_storage, queue_path
+from retold import Overrides, Retold
+from retold.queue import NoQueue, inspect_queue, make_storage, queue_path
 from retold.store import Store
 from tests.cli_support import refusal, retold_here
+from tests.extraction_model import block, over_http
+from tests.loopback import LoopbackModel, Reply
 
 HUEY = """
 embedding: {model: all-MiniLM-L6-v2/onnx-int8, dims: 384}
@@ -32,10 +31,12 @@ def talked(tmp_path_factory):
     """Make a store with conversations in every standing, once; return it with their ids."""
     path = tmp_path_factory.mktemp("talked") / "memory.sqlite"
     ids = {}
-    with Retold.open(path, profile="offline") as retold:
+    silent = Overrides(queue=NoQueue())
+    with Retold.open(path, profile="offline", overrides=silent) as retold:
         hooks = retold.runtime.hooks
         for name in ("fresh", "waits", "dead", "lost", "done", "open"):
             principal = retold.session("ana", session_id=name).principal
+            hooks.on_turn(principal, "assistant", "Where do you live?")
             ids[name] = hooks.on_turn(principal, "user", "I live in Porto.").session_id
             if name != "open":
                 hooks.on_session_end(principal, extract=name != "fresh")
@@ -158,65 +159,67 @@ def test_dead_letter_is_shown_with_what_happened_put_back_and_dropped(store, ids
     assert state(store, ids["dead"]).requested_at is None
 
 
-class Work:
-    """Steps that commit; the session ``lost`` fails."""
-
-    def __init__(self, store, lost):
-        self.store = store
-        self.lost = lost
-
-    def __call__(self, claim, renew):
-        if claim.session_id == self.lost:
-            raise ProviderOutage
-        with self.store.write() as tx:
-            tx.claims.end(claim)
-            if claim.stage == "extract":
-                tx.claims.advance(claim.session_id)
-                return
-            found = {"proposed": 3, "written": 2, "rejected": 1, "calls": 2, "input_tokens": 1200}
-            found["rejections"] = {"evidence_not_found": 1}
-            tx.events.append(
-                "extraction.run", "extractor", session_id=claim.session_id, payload=found
-            )
-            tx.claims.finish(claim.session_id)
+def proposed(request):
+    """Propose what is true, what nobody said, and fail on the session that is named so."""
+    (line,) = (one for one in block(request.prompt, "transcript") if one["role"] == "user")
+    told = {"type": "semantic", "content": "The user lives in Porto", "attribute": "home_city"}
+    told |= {"quote": "I live in Porto", "line": line["line"]}
+    invented = told | {"content": "The user has a cat", "quote": "My cat is called Tom"}
+    return {"candidates": [told, invented], "summary": {"content": "About Porto.", "decisions": []}}
 
 
 @pytest.fixture
-def work(monkeypatch, ids):
-    @contextmanager
-    def opened(options):
-        with opened_for_extraction(options) as (runtime, settings):
-            runtime.steps.work = Work(runtime.store, ids["lost"])
-            yield runtime, settings
+def model(monkeypatch):
+    """Have the commands ask a model on this machine."""
+    answers = {}
 
-    monkeypatch.setattr("retold.cli.extract.opened_for_extraction", opened)
+    def answer(exchange):
+        return answers.get(len(loopback.bodies)) or over_http(exchange, proposed)
+
+    with LoopbackModel(answer) as loopback:
+        for name, value in loopback.environment.items():
+            monkeypatch.setenv(name, value)
+        loopback.answers = answers
+        yield loopback
 
 
-@pytest.mark.usefixtures("work")
-def test_now_extracts_here_and_says_what_was_found(store, ids):
+def test_now_extracts_here_and_says_what_was_found(store, ids, model):
     finished = retold_here("extract", ids["fresh"], "--now", store=store)
+    known = retold_here("extract", ids["fresh"], "--now", "--force", store=store)
+    found = retold_here("search", "--agent", "assistant", "--user", "ana", "Porto", store=store)
 
     assert (finished.code, finished.err) == (0, ""), finished
-    assert finished.out.splitlines()[2:] == [
-        "extracted  fresh: 3 proposed, 2 written, 1 rejected",
+    assert finished.out.splitlines()[2:4] == [
+        "extracted  fresh: 2 proposed, 1 written, 1 rejected",
         "           rejected: 1 evidence_not_found",
-        "           2 calls, 1,200 tokens",
     ]
+    assert finished.out.splitlines()[4].startswith("           2 calls, ")
+    assert "extracted  fresh: 2 proposed, 1 known already, 1 rejected" in known.out
+    assert "The user lives in Porto" in found.out
+    assert len(model.bodies) == 4
 
 
-@pytest.mark.usefixtures("work")
-def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids):
+def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids, model):
     retold_here("extract", "--stale", "retry", store=store)
+    model.answers[3] = Reply("I would rather not.")
     finished = retold_here("extract", "--pending", "--now", "--json", store=store)
 
     assert finished.code == 5
     runs = {run["session_id"]: run for run in finished.document["runs"]}
-    assert runs[ids["waits"]]["done"] == "reviewed"
-    assert runs[ids["lost"]]["reason"] == "provider_outage"
+    left = {each["reason"]: key for key, each in runs.items()}
+    assert sorted(each["done"] for each in runs.values()) == ["failed", "reviewed"]
     assert finished.err == (
         "extracted 50 %, 1 of 2 sessions\n"
         "extracted 100 %, 2 of 2 sessions\n"
-        "retold: 1 session not extracted (provider_outage); the list keeps what is left: "
+        "retold: 1 session not extracted (invalid_completion); the list keeps what is left: "
         "`retold extract --pending`\n"
     )
-    assert state(store, ids["lost"]).next_at is not None
+    assert state(store, left["invalid_completion"]).next_at is not None
+
+
+def test_now_without_a_key_asks_for_nothing_and_names_the_variable(store, ids, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+
+    line = refusal(retold_here("extract", ids["fresh"], "--now", store=store))
+    assert "set the environment variable ANTHROPIC_API_KEY" in line
+    assert state(store, ids["fresh"]).requested_at is None

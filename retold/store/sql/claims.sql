@@ -139,11 +139,6 @@ select exists(
   where s.id = :id and t.blanked_at is null
 );
 
--- name: drop_drafts
--- Remove what a run staged between its two steps.
-delete from extraction_drafts
-where session_seq = (select seq from sessions where id = :id);
-
 -- name: list_failed
 -- Segments that were set aside, oldest first.
 select id, agent_id, user_id, project_id, external_id, conversation_id, ended_at,
