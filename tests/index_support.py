@@ -26,6 +26,7 @@ class Row:
     source_kind: str = "user_statement"
     event_us: int = 1_000
     expires_us: int | None = None
+    source_ref: str | None = None
 
 
 def open_store(path: Path, identity: EmbeddingIdentity | None = IDENTITY) -> Store:
@@ -52,10 +53,10 @@ def insert(tx: Transaction, row: Row) -> int:
         """
         insert into records (
           id, type, content, scope_code, source_kind, creator_agent_id, created_at, created_us,
-          event_at, event_us, expires_us, confidence, status, index_version
+          event_at, event_us, expires_us, source_ref, confidence, status, index_version
         ) values (
           :id, :type, 'filler', :scope_code, :source_kind, 'tests', :moment, :event_us,
-          :moment, :event_us, :expires_us, 1.0, :status, :version
+          :moment, :event_us, :expires_us, :source_ref, 1.0, :status, :version
         ) returning seq
         """,
         {
@@ -66,6 +67,7 @@ def insert(tx: Transaction, row: Row) -> int:
             "moment": moment,
             "event_us": row.event_us,
             "expires_us": row.expires_us,
+            "source_ref": row.source_ref,
             "status": row.status,
             "version": tx.version(),
         },
@@ -82,7 +84,15 @@ def change(tx: Transaction, seq: int, **values: object) -> None:
     if "scope" in values:
         values["scope_code"] = tx.scopes.require(Scope.parse(str(values.pop("scope"))))
     for name, value in values.items():
-        assert name in {"scope_code", "status", "type", "source_kind", "event_us", "expires_us"}
+        assert name in {
+            "scope_code",
+            "status",
+            "type",
+            "source_kind",
+            "event_us",
+            "expires_us",
+            "source_ref",
+        }
         tx.run(
             f"update records set {name} = :value, index_version = :version where seq = :seq",
             {"value": value, "version": tx.version(), "seq": seq},

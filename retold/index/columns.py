@@ -22,11 +22,14 @@ from retold.models import (
 Rows = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 Seqs = npt.NDArray[np.int64]
+Micros = npt.NDArray[np.int64]
 
 NEVER_US = int(np.iinfo(np.int64).max)
 """Stands for no expiry."""
 RETIRED = 255
 """The flag of a row that no longer stands for any record."""
+NO_SESSION = -1
+"""The session of a row that comes from none."""
 NARROW_PART = 4
 """Callers whose scopes hold less than 1/4 of the rows go through postings (hotpath.md 1)."""
 _SPARE_ROWS = 1024
@@ -159,6 +162,14 @@ class Eligible:
         found[here[same]] = rows[near[same]]
         return found
 
+    def event_us(self) -> Micros:
+        """Return the event time of every eligible row, in the order of ``rows``."""
+        return self.columns.event_us(self._rows if self._rows is not None else self.mask())
+
+    def sessions(self) -> Rows:
+        """Return the session code of every eligible row, in the order of ``rows``."""
+        return self.columns.sessions(self._rows if self._rows is not None else self.mask())
+
     def contains_all(self, seqs: Sequence[int] | Seqs) -> Mask:
         """Return one bool per key, in order."""
         wanted = np.asarray(seqs, dtype=np.int64)
@@ -170,11 +181,12 @@ class Eligible:
 
 
 class Columns:
-    """One row per record: key, scope, flags, expiry and event time, 29 bytes and a posting.
+    """One row per record: key, scope, session, flags, expiry, event time; 33 bytes and a posting.
 
-    Key, scope and event time of a row never change, flags and expiry do; anything else retires
-    the row and appends a new one, and a number is never used twice. So whoever holds row numbers
-    may keep reading immutable facts while another thread writes. The owner serialises calls.
+    Key, scope, session and event time of a row never change, flags and expiry do; anything else
+    retires the row and appends a new one, and a number is never used twice. So whoever holds row
+    numbers may keep reading immutable facts while another thread writes. The owner serialises
+    calls.
     """
 
     def __init__(self, capacity: int = 0) -> None:
@@ -214,8 +226,10 @@ class Columns:
         flags: Sequence[int],
         expires_us: Sequence[int],
         event_us: Sequence[int],
+        *,
+        sessions: Sequence[int] | None = None,
     ) -> None:
-        """Append many rows to empty columns. Keys ascend."""
+        """Append many rows to empty columns. Keys ascend; ``sessions`` None means none at all."""
         self._size = len(seqs)
         self._allocate(max(self._size + self._size // 8, _SPARE_ROWS))
         for column, values in (
@@ -224,6 +238,7 @@ class Columns:
             (self._flags, flags),
             (self._expires, expires_us),
             (self._event, event_us),
+            (self._session, NO_SESSION if sessions is None else sessions),
         ):
             column[: self._size] = values
         self._row_of = dict(zip(seqs, range(self._size), strict=True))
@@ -233,7 +248,16 @@ class Columns:
         for code, start, end in zip(codes.tolist(), starts, ends, strict=False):
             self._posting(code).frombytes(by_scope[start:end].tobytes())
 
-    def append(self, seq: int, scope_code: int, flags: int, expires_us: int, event_us: int) -> int:
+    def append(
+        self,
+        seq: int,
+        scope_code: int,
+        flags: int,
+        expires_us: int,
+        event_us: int,
+        *,
+        session: int = NO_SESSION,
+    ) -> int:
         """Add a record that is not here and return its row."""
         row = self._size
         if row == len(self._seq):
@@ -244,14 +268,31 @@ class Columns:
         self._flags[row] = flags
         self._expires[row] = expires_us
         self._event[row] = event_us
+        self._session[row] = session
         self._size = row + 1
         self._row_of[seq] = row
         self._posting(scope_code).append(row)
         return row
 
-    def has_place(self, row: int, scope_code: int, event_us: int) -> bool:
+    def has_place(
+        self, row: int, scope_code: int, event_us: int, session: int = NO_SESSION
+    ) -> bool:
         """Return whether a row already has what can never change in place."""
-        return bool(self._scope[row] == scope_code and self._event[row] == event_us)
+        return bool(
+            self._scope[row] == scope_code
+            and self._event[row] == event_us
+            and self._session[row] == session
+        )
+
+    def event_us(self, where: Rows | Mask) -> Micros:
+        """Return the event times of some rows, or of those of a mask over the first rows."""
+        column = self._event[: len(where)] if where.dtype == np.bool_ else self._event
+        return column[where]
+
+    def sessions(self, where: Rows | Mask) -> Rows:
+        """Return the session codes of some rows, or of those of a mask over the first rows."""
+        column = self._session[: len(where)] if where.dtype == np.bool_ else self._session
+        return column[where]
 
     def set_state(self, row: int, flags: int, expires_us: int) -> None:
         """Change what may change in place."""
@@ -352,6 +393,7 @@ class Columns:
         self._flags = np.empty(capacity, dtype=np.uint8)
         self._expires = np.empty(capacity, dtype=np.int64)
         self._event = np.empty(capacity, dtype=np.int64)
+        self._session = np.empty(capacity, dtype=np.int32)
 
     def _grow(self, capacity: int) -> None:
         self._seq = _longer(self._seq, capacity)
@@ -359,6 +401,7 @@ class Columns:
         self._flags = _longer(self._flags, capacity)
         self._expires = _longer(self._expires, capacity)
         self._event = _longer(self._event, capacity)
+        self._session = _longer(self._session, capacity)
 
 
 _Column = TypeVar("_Column", bound=np.generic)

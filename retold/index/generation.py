@@ -9,7 +9,7 @@ from array import array
 import numpy as np
 
 from retold.errors import EmbeddingError
-from retold.index.columns import NEVER_US, Columns, encode_flags
+from retold.index.columns import NEVER_US, NO_SESSION, Columns, encode_flags
 from retold.index.matrix import Matrix, Vector
 from retold.index.remembered import Remembered
 from retold.index.words import LexicalIndex
@@ -36,6 +36,7 @@ class Generation:
     ) -> None:
         self._identity = identity
         self.columns = Columns()
+        self._sessions: dict[str, int] = {}
         self.rows: Remembered[CandidateRow] = Remembered()
         self.texts: Remembered[str] = Remembered()
         self.lexical = LexicalIndex()
@@ -53,7 +54,7 @@ class Generation:
         reason = dense_unavailable or _identity_conflict(tx, identity)
         loaded = cls(identity, capacity=count + count // 8, dense_unavailable=reason)
         seqs, events, expiries = array("q"), array("q"), array("q")
-        scopes, flags = array("i"), bytearray()
+        scopes, sessions, flags = array("i"), array("i"), bytearray()
         for row in tx.projection.load(identity):
             flag = encode_flags(row.type, row.status, row.source_kind)
             if flag is None:
@@ -61,10 +62,11 @@ class Generation:
             loaded._load_vector(len(seqs), row)
             seqs.append(row.seq)
             scopes.append(row.scope_code)
+            sessions.append(loaded._session_code(row.source_ref))
             flags.append(flag)
             expiries.append(NEVER_US if row.expires_us is None else row.expires_us)
             events.append(row.event_us)
-        loaded.columns.extend(seqs, scopes, flags, expiries, events)
+        loaded.columns.extend(seqs, scopes, flags, expiries, events, sessions=sessions)
         if loaded.matrix is not None and (broken := loaded.matrix.repair(len(seqs))) is not None:
             loaded._end_dense_at(seqs[broken], _UNUSABLE)
         return loaded
@@ -83,7 +85,10 @@ class Generation:
             self.columns.set_state(at, flag, expires_us)
             return
         self.remove(row.seq)
-        at = self.columns.append(row.seq, row.scope_code, flag, expires_us, row.event_us)
+        session = self._session_code(row.source_ref)
+        at = self.columns.append(
+            row.seq, row.scope_code, flag, expires_us, row.event_us, session=session
+        )
         if self.matrix is not None:
             self.matrix.put(at, vector)
 
@@ -113,9 +118,15 @@ class Generation:
         self.end_dense(reason)
 
     def _is_same(self, at: int, row: ProjectionRow, vector: Vector | None) -> bool:
-        return self.columns.has_place(at, row.scope_code, row.event_us) and (
+        session = self._session_code(row.source_ref)
+        return self.columns.has_place(at, row.scope_code, row.event_us, session) and (
             self.matrix is None or self.matrix.holds(at, vector)
         )
+
+    def _session_code(self, source_ref: str | None) -> int:
+        """Return a number for the session that a source is a part of; one part makes none."""
+        key = session_key(source_ref)
+        return NO_SESSION if key is None else self._sessions.setdefault(key, len(self._sessions))
 
     def _load_vector(self, at: int, row: ProjectionRow) -> None:
         """Copy bytes as they are; ``Matrix.repair`` looks at all of them together afterwards."""
@@ -142,6 +153,20 @@ class Generation:
         except (EmbeddingError, ValueError):
             self._end_dense_at(row.seq, _UNUSABLE)
             return None
+
+
+def session_key(source_ref: str | None) -> str | None:
+    """Return what the parts of one conversation have in common; None for a source without parts.
+
+    That is the reference before its last ``#``, as in ``session:ID#TURN`` and
+    ``host:CONVERSATION#PART``, or all of one that names a session and no turn.
+    """
+    if source_ref is None:
+        return None
+    whole, _, _part = source_ref.rpartition("#")
+    if whole and not whole.endswith(":"):
+        return whole
+    return source_ref if source_ref.startswith("session:") else None
 
 
 def _identity_conflict(tx: Transaction, identity: EmbeddingIdentity) -> str | None:

@@ -35,6 +35,7 @@ class ProjectionRow(NamedTuple):
     source_kind: str
     expires_us: int | None
     event_us: int
+    source_ref: str | None
     vector: bytes | None
     has_foreign_vector: int
     version: int

@@ -2,6 +2,7 @@
 -- Every row the in-process index holds, in key order; the signs keep the scan on the table itself.
 select
   r.seq, r.scope_code, r.type, r.status, r.source_kind, r.expires_us, r.event_us,
+  r.source_ref,
   case when e.model = :model and e.version = :version and e.dims = :dims then e.vector end,
   e.seq is not null and not (e.model = :model and e.version = :version and e.dims = :dims),
   max(r.index_version, coalesce(e.index_version, 0))
@@ -15,6 +16,7 @@ order by r.seq;
 -- The same columns for some rows, in whatever state they are.
 select
   r.seq, r.scope_code, r.type, r.status, r.source_kind, r.expires_us, r.event_us,
+  r.source_ref,
   case when e.model = :model and e.version = :version and e.dims = :dims then e.vector end,
   e.seq is not null and not (e.model = :model and e.version = :version and e.dims = :dims),
   max(r.index_version, coalesce(e.index_version, 0))

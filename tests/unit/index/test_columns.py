@@ -256,3 +256,18 @@ def test_narrowed_keeps_only_eligible_rows_of_the_keys(order, strangers):
     assert columns.seqs()[narrowed.rows()].tolist() == [seq for seq in order if seq in (2, 4)]
     assert eligible.narrowed([]).count == 0
     assert columns.eligible([7], now_us=NOW).narrowed([1]).count == 0
+
+
+@pytest.mark.parametrize("strangers", [0, 100], ids=["broad", "narrow"])
+def test_eligible_rows_give_their_own_event_times_and_sessions(strangers):
+    columns = columns_of(*crowd(strangers, first_seq=100))
+    for seq, session in ((1, 7), (2, 8), (3, 7)):
+        columns.append(seq, 1 + (seq == 2), flags(), NEVER_US, 10 * seq, session=session)
+    mine = columns.eligible([1], now_us=NOW)
+    columns.append(9, 1, flags(), NEVER_US, 90, session=7)  # came later
+
+    assert mine.seqs().tolist() == [1, 3]
+    assert mine.event_us().tolist() == [10, 30]
+    assert mine.sessions().tolist() == [7, 7]
+    assert columns.has_place(int(mine.rows()[0]), 1, 10, session=7)
+    assert not columns.has_place(int(mine.rows()[0]), 1, 10, session=8)

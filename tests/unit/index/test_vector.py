@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, StoreError
+from retold.index.columns import NO_SESSION
 from retold.index.vector import VectorIndex
 from retold.store import Store
 from retold.store.projection import ProjectionRepository
@@ -653,3 +654,23 @@ def test_threads_search_while_one_writes(index, store):
     refresh(fresh, store)
     everyone = list(scopes)
     assert seqs(index, store, *everyone) == seqs(fresh, store, *everyone)
+
+
+def test_records_of_one_conversation_share_a_session_however_they_arrive(index, store):
+    write(store, Row(source_ref="session:a#1"), Row(source_ref="host:call-7#2"), Row())
+    refresh(index, store)
+    late = [
+        "session:a#9", "session:a", "host:call-7#x", "host:alone", "tool_call:9", "host:#1", "#"
+    ]  # fmt: skip
+    written = write(store, *[Row(source_ref=ref) for ref in late], index=index)
+    found = eligible(index, store).sessions().tolist()
+    a, host, none = found[:3]
+
+    assert none == NO_SESSION
+    assert len({a, host, none}) == 3
+    assert found[3:] == [a, a, host, none, none, none, none]
+
+    with store.write() as tx:
+        change(tx, written[0], source_ref="host:call-7#3")
+        index.note_own_write(store, tx, written[:1])
+    assert eligible(index, store).narrowed(written[:1]).sessions().tolist() == [host]
