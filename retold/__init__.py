@@ -131,6 +131,7 @@ if TYPE_CHECKING:
         Reranker as Reranker,
     )
     from retold.results import (
+        AsyncExtractionHandle as AsyncExtractionHandle,
         ExtractionHandle as ExtractionHandle,
         Profile as Profile,
         SearchPage as SearchPage,
@@ -269,6 +270,7 @@ _PUBLIC = {
         "Reranker",
     ),
     "retold.results": (
+        "AsyncExtractionHandle",
         "ExtractionHandle",
         "Profile",
         "SearchPage",

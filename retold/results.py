@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Final, Literal, overload
 
-from retold.errors import NotYetAvailable
 from retold.models import RecordStatus, SearchResponse, SearchResult
 
 
@@ -80,18 +81,85 @@ class Status:
     dense_unavailable: str | None
 
 
+ExtractionState = Literal["not_requested", "waiting", "extracting", "reviewing", "done", "failed"]
+"""Where an extraction stands. ``failed`` ones were set aside for a person to look at."""
+
+FIRST_PAUSE_SECONDS: Final = 0.02
+LONGEST_PAUSE_SECONDS: Final = 1.0
+"""Pauses between two looks into the store double from the first to the longest."""
+
+SETTLED: Final[frozenset[ExtractionState]] = frozenset({"not_requested", "done", "failed"})
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractionHandle:
-    """What ``finish`` returns. Without extraction there is nothing to wait for."""
+    """What ``finish`` returns: how far the extraction of the conversation is.
+
+    ``look`` reads it from the store, None where nothing was asked for. ``ticks`` are seconds that
+    never go back, ``sleep`` waits between two looks.
+    """
 
     session_id: str
     requested: bool = False
+    look: Callable[[], ExtractionState] | None = field(default=None, repr=False, compare=False)
+    ticks: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
 
-    def join(self, timeout: float | None = None) -> None:
-        """Return at once: no extraction was asked for."""
-        if self.requested:
-            raise NotYetAvailable.named("waiting for an extraction")
+    def status(self) -> ExtractionState:
+        """Return where the extraction stands. Raises StoreUnavailable when the store is closed."""
+        return "not_requested" if self.look is None else self.look()
 
-    def status(self) -> str:
-        """Return ``not_requested``."""
-        return "requested" if self.requested else "not_requested"
+    def join(self, timeout: float | None = None) -> ExtractionState:
+        """Wait until the extraction is done or was set aside and return where it stands.
+
+        After ``timeout`` seconds it returns whatever the state is then. None waits as long as it
+        takes, which is for ever when nobody works on the queue.
+        """
+        began = self.ticks()
+        for pause in pauses():
+            state = self.status()
+            left = None if timeout is None else timeout - (self.ticks() - began)
+            if state in SETTLED or (left is not None and left <= 0):
+                return state
+            self.sleep(pause if left is None else min(pause, left))
+        raise AssertionError  # pauses never end
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncExtractionHandle:
+    """The same for asyncio: ``AsyncMemorySession.finish`` returns it."""
+
+    handle: ExtractionHandle
+
+    @property
+    def session_id(self) -> str:
+        """Return the internal id of the last segment."""
+        return self.handle.session_id
+
+    @property
+    def requested(self) -> bool:
+        """Return whether an extraction was asked for."""
+        return self.handle.requested
+
+    async def status(self) -> ExtractionState:
+        """Return what ``ExtractionHandle.status`` does."""
+        return await asyncio.to_thread(self.handle.status)
+
+    async def join(self, timeout: float | None = None) -> ExtractionState:  # as its namesake
+        """Wait as ``ExtractionHandle.join`` does; a cancelled call leaves nothing behind."""
+        began = self.handle.ticks()
+        for pause in pauses():
+            state = await self.status()
+            left = None if timeout is None else timeout - (self.handle.ticks() - began)
+            if state in SETTLED or (left is not None and left <= 0):
+                return state
+            await asyncio.sleep(pause if left is None else min(pause, left))
+        raise AssertionError  # pauses never end
+
+
+def pauses() -> Iterator[float]:
+    """Yield pauses in seconds, for ever."""
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        yield pause
+        pause = min(pause * 2, LONGEST_PAUSE_SECONDS)

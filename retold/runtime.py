@@ -11,6 +11,7 @@ from retold.errors import EmbeddingProfileMismatch
 from retold.index.embedder import embedder_from_config
 from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
+from retold.models import Principal
 from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import (
@@ -25,7 +26,7 @@ from retold.protocols import (
     RecordActivator,
     Reranker,
 )
-from retold.queue import HueyQueue, Job, NoQueue, ThreadQueue, queue_path
+from retold.queue import HueyQueue, NoQueue, ThreadQueue, queue_path
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
@@ -71,15 +72,26 @@ class MemoryRuntime:
     own_queue: ThreadQueue | None = None
     shown: ShownIds = field(default_factory=ShownIds)
 
+    def require_extraction(self, principal: Principal) -> None:
+        """Refuse an extraction that could not be done, before a conversation ends for it.
+
+        Models, packages and keys are looked for where the work is done: here, when it is done on
+        a thread of this process. Raises RetoldSetupError naming what is missing, HostedNotAllowed.
+        """
+        self.steps.require_allowed(principal)
+        if self.own_queue is not None:
+            self.steps.require_ready()
+
     def close(self) -> None:
         """Write what waits, end the models' clients made here and close the store.
 
-        A session that is worked on in this process gets the time of one call of its model; what
-        is not done then stays due in the store.
+        A session that is worked on in this process gets the time of one call of each of its
+        models; what is not done then stays due in the store.
         """
         if not self.store.is_closed:
             if self.own_queue is not None:
-                self.own_queue.close(self.config.ingestion.extraction_timeout_ms / 1000)
+                cfg = self.config.ingestion
+                self.own_queue.close((cfg.extraction_timeout_ms + cfg.review_timeout_ms) / 1000)
             self.retriever.close()
             if self.own_reranker is not None:
                 self.own_reranker.close()
@@ -225,7 +237,7 @@ def _assemble(
     own_completions = OwnCompletions(config, store, given.clock)
     activator = given.activator or NoActivator()
     steps = ExtractionSteps(store, config)
-    queue = given.queue or _queue(config, store, steps.run)
+    queue = given.queue or _queue(config, store, steps)
     doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
     silence = Silence(config.ingestion, doorbell)
     ingestor = Ingestor(
@@ -300,13 +312,13 @@ def _extraction_run(
     )
 
 
-def _queue(config: RetoldConfig, store: Store, job: Job) -> JobQueue:
+def _queue(config: RetoldConfig, store: Store, steps: ExtractionSteps) -> JobQueue:
     """Return the configured doorbell; a store that is only read rings none."""
     cfg = config.queue
     if store.read_only or cfg.backend == "none":
         return NoQueue()
     if cfg.backend == "thread":
-        return ThreadQueue(job, max_pending=cfg.max_pending)
+        return ThreadQueue(steps.run, max_pending=cfg.max_pending, due=steps.due)
     return HueyQueue(
         queue_path(store.path, cfg.directory, "extraction"),
         timeout_ms=cfg.enqueue_timeout_ms,

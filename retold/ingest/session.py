@@ -90,20 +90,29 @@ class SessionHooks:
                 for turn, new in zip(known, checked, strict=True)
             )
 
-    def on_session_end(self, principal: Principal, *, extract: bool = False) -> Session:
+    def on_session_end(
+        self, principal: Principal, *, extract: bool = False, since_segment: int | None = None
+    ) -> Session:
         """End the open segment; ``extract`` puts it on the extractor's list and rings the queue.
 
-        Ending again changes nothing. Raises NotFound for a conversation that was never started.
+        With ``since_segment`` it asks for the segments from that number on too: those that silence
+        has split off meanwhile. Ending again changes nothing. Raises NotFound for a conversation
+        that was never started.
         """
+        asked: list[str] = []
         with self._store.write() as tx:
             session = self._require(tx, principal)
             if tx.sessions.end(session.id, "host"):
                 note_segment(tx, "session.ended", session)
             if extract:
-                tx.sessions.request_extraction(session.id)
+                first = session.segment if since_segment is None else since_segment
+                found = tx.sessions.segments(session.conversation_id)
+                asked = [one.id for one in found if one.segment >= first]
+            for session_id in asked:
+                tx.sessions.request_extraction(session_id)
             ended = tx.sessions.require(session.id)
-        if extract:
-            self._doorbell.ring(session.id)
+        for session_id in asked:
+            self._doorbell.ring(session_id)
         return ended
 
     def on_history(

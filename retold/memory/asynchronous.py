@@ -21,7 +21,7 @@ from typing import (
 
 from retold.memory.session import MemorySession
 from retold.models import Principal, Scope, WriteResult
-from retold.results import ExtractionHandle, SearchPage
+from retold.results import AsyncExtractionHandle, SearchPage
 from retold.tools.session_tools import SessionTools
 
 P = ParamSpec("P")
@@ -121,12 +121,16 @@ class AsyncMemorySession:
         made = await self._run(lambda opened: opened.tools(write_targets=write_targets))
         return made.within(lambda call: self._counted(lambda _: call()))
 
-    async def finish(self, *, extract: bool = False) -> ExtractionHandle:
+    async def finish(self, *, extract: bool | None = None) -> AsyncExtractionHandle:
         """End the conversation when no call is running any more, cancelled ones included.
 
-        A second call does nothing. Afterwards the session refuses use.
+        Arguments and errors are those of ``MemorySession.finish``. A second call does nothing.
+        Afterwards the session refuses use.
         """
-        return await asyncio.to_thread(self._settled, lambda opened: opened.finish(extract=extract))
+        handle = await asyncio.to_thread(
+            self._settled, lambda opened: opened.finish(extract=extract)
+        )
+        return AsyncExtractionHandle(handle)
 
     async def _run(self, call: Callable[[MemorySession], Answer]) -> Answer:
         return await asyncio.to_thread(self._counted, call)

@@ -119,12 +119,14 @@ class Retold:
         is the host's own id (None makes one); a known one goes on. ``record`` False keeps no
         transcript from now on, until the id is opened with True again: ``turn`` stores nothing and
         returns the number 0, and ``remember`` keeps its evidence with the claim alone. On a
-        read-only store the session searches and reads, and leaves no trace. Raises InvalidInput
-        for blank ids, control characters, a slash in agent or user id, or ``~`` in a session id.
+        read-only store the session searches and reads, and leaves no trace. ``extract`` True asks
+        for extraction when the session ends. Raises InvalidInput
+        for blank ids, control characters, a slash in agent or user id, or ``~`` in a session id;
+        with ``extract`` also RetoldSetupError for a model, package or key that is missing, and
+        HostedNotAllowed.
         """
-        return self._start(
-            self._principal(user_id, agent_id, session_id, project_id, extract=extract), record
-        )
+        principal = self._principal(user_id, agent_id, session_id, project_id, extract=extract)
+        return self._start(principal, record=record, extract=extract)
 
     def asession(
         self,
@@ -142,7 +144,9 @@ class Retold:
         entered or the first call is awaited.
         """
         principal = self._principal(user_id, agent_id, session_id, project_id, extract=extract)
-        return AsyncMemorySession(lambda: self._start(principal, record), principal)
+        return AsyncMemorySession(
+            lambda: self._start(principal, record=record, extract=extract), principal
+        )
 
     def status(self) -> StoreStatus:
         """Return what an operator asks first: counts over the whole store, models, sizes."""
@@ -167,15 +171,19 @@ class Retold:
         *,
         extract: bool,
     ) -> Principal:
-        if extract:
-            raise NotYetAvailable.named("session(extract=True)")
         named = self.runtime.id_source() if session_id is None else session_id
-        return Principal(agent_id, user_id, named, project_id)
+        principal = Principal(agent_id, user_id, named, project_id)
+        if extract:
+            self.runtime.require_extraction(principal)
+        return principal
 
-    def _start(self, principal: Principal, record: bool) -> MemorySession:
-        if not self.store.read_only:
-            self.runtime.hooks.on_session_start(principal, record=record)
-        return MemorySession(self.runtime, principal)
+    def _start(self, principal: Principal, *, record: bool, extract: bool) -> MemorySession:
+        if self.store.read_only:
+            return MemorySession(self.runtime, principal)
+        started = self.runtime.hooks.on_session_start(principal, record=record)
+        return MemorySession(
+            self.runtime, principal, extract=extract, first_segment=started.segment
+        )
 
 
 def resolve_settings(

@@ -11,13 +11,13 @@ from typing import Any, Literal, Self
 from retold.errors import (
     InvalidInput,
     NotFound,
-    NotYetAvailable,
     SessionFinished,
     StoreUnavailable,
 )
 from retold.ingest.entities import list_entities
 from retold.ingest.own_words import said_by_the_user
 from retold.memory.messages import new_turns
+from retold.memory.progress import handle_of
 from retold.memory.subjects import Named, subjects
 from retold.models import (
     ACTIVE_STATUSES,
@@ -59,9 +59,22 @@ class MemorySession:
     them as tools of a model; ``tools`` is the model's door.
     """
 
-    def __init__(self, runtime: MemoryRuntime, principal: Principal) -> None:
-        """Bind a runtime to a principal whose conversation was started."""
+    def __init__(
+        self,
+        runtime: MemoryRuntime,
+        principal: Principal,
+        *,
+        extract: bool = False,
+        first_segment: int | None = None,
+    ) -> None:
+        """Bind a runtime to a principal whose conversation was started.
+
+        ``extract`` is what ``finish`` does when it is not told; ``first_segment`` is where it
+        begins, None for the segment that is open then.
+        """
         self._runtime = runtime
+        self._extract = extract
+        self._first_segment = first_segment
         self.principal = principal
         self._finished: ExtractionHandle | None = None
 
@@ -371,20 +384,30 @@ class MemorySession:
         self._require_writable()
         return self._view(self._runtime.revision.forget(self.principal, record_id, reason=reason))
 
-    def finish(self, *, extract: bool = False) -> ExtractionHandle:
+    def finish(self, *, extract: bool | None = None) -> ExtractionHandle:
         """End the conversation; a second call does nothing. Afterwards the session refuses use.
 
-        On a read-only store there is no conversation to end, and the handle names the host's id.
+        ``extract`` asks for extraction of what was said since the session was opened, in the
+        background; None does what the session was opened with. On a read-only store there is no
+        conversation to end, and the handle names the host's id. Raises RetoldSetupError for a
+        model, package or key that is missing, HostedNotAllowed, and StoreUnavailable for an
+        extraction on a read-only store; the session stays open then.
         """
         if self._finished is not None:
             return self._finished
-        if extract:
-            raise NotYetAvailable.named("finish(extract=True)")
+        wanted = self._extract if extract is None else extract
+        if wanted:
+            self._require_writable()
+            self._runtime.require_extraction(self.principal)
         if self._runtime.store.read_only:
             self._finished = ExtractionHandle(str(self.principal.session_id))
         else:
-            session = self._runtime.hooks.on_session_end(self.principal)
-            self._finished = ExtractionHandle(session.id)
+            session = self._runtime.hooks.on_session_end(
+                self.principal, extract=wanted, since_segment=self._first_segment
+            )
+            self._finished = handle_of(
+                self._runtime.store, session, self._first_segment, requested=wanted
+            )
         return self._finished
 
     def tools(self, *, write_targets: Mapping[str, Scope] | None = None) -> SessionTools:

@@ -26,6 +26,7 @@ from retold.errors import (
     StoreUnavailable,
     WriteContended,
 )
+from retold.models import Principal
 from retold.policy.claims import Bury, ClaimPolicy, Leave, decide_claim, decide_failure
 from retold.store import Store, Transaction
 from retold.store.claims import Claim, ClaimState, Stage
@@ -37,6 +38,9 @@ ACTOR = "extractor"
 
 LEFT_OPEN = "step_left_open"
 """The code of a step that returned without ending its claim."""
+
+AT_ONCE = 20
+"""Sessions that one look for due ones brings; another look brings more."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
@@ -59,6 +63,10 @@ class StepWork(Protocol):
 
         Raises RetoldSetupError naming what is missing, HostedNotAllowed.
         """
+        ...
+
+    def require_allowed(self, principal: Principal) -> None:
+        """Check that what the principal says may go to the models. Raises HostedNotAllowed."""
         ...
 
 
@@ -90,6 +98,18 @@ class ExtractionSteps:
         switched off, NotYetAvailable when no work was handed in.
         """
         self._require_work().require_ready()
+
+    def require_allowed(self, principal: Principal) -> None:
+        """Check that settings let the principal's words go to the models, wherever they run.
+
+        Raises HostedNotAllowed, NotYetAvailable when no work was handed in.
+        """
+        self._require_work().require_allowed(principal)
+
+    def due(self) -> list[str]:
+        """Return ids of sessions whose next step may be claimed now, longest waiting first."""
+        with self._store.read() as tx:
+            return tx.claims.list_due(self._policy.stale_before(tx.now), limit=AT_ONCE)
 
     def _require_work(self) -> StepWork:
         if self.work is None:

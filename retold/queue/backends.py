@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 logger = logging.getLogger(__name__)
 
 Job = Callable[[str], object]
 """Work on one session; what it raises is logged by its class, and the session stays due."""
+
+
+Due = Callable[[], Sequence[str]]
+"""Sessions that wait in the store and that nobody works on, longest waiting first."""
 
 
 class NoQueue:
@@ -24,12 +28,14 @@ class ThreadQueue:
     """Work on announced sessions in this process, one after the other, on a thread of its own.
 
     The thread lives only while there is something to do. A session that is announced again while
-    it waits is worked on once.
+    it waits is worked on once. After the announced ones it looks for others that are due: those
+    that an earlier process left, or whose announcement was lost.
     """
 
-    def __init__(self, job: Job, *, max_pending: int) -> None:
+    def __init__(self, job: Job, *, max_pending: int, due: Due = tuple) -> None:
         """Take the work; beyond ``max_pending`` waiting sessions an announcement is dropped."""
         self._job = job
+        self._due = due
         self._max_pending = max_pending
         self._lock = threading.Lock()
         self._waiting: deque[str] = deque()
@@ -71,7 +77,9 @@ class ThreadQueue:
         return not thread.is_alive()
 
     def _work(self) -> None:
-        while (session_id := self._next()) is not None:
+        tried: set[str] = set()
+        while (session_id := self._next(tried)) is not None:
+            tried.add(session_id)
             try:
                 self._job(session_id)
             except Exception as error:  # whatever it was, the next session has its turn
@@ -80,10 +88,26 @@ class ThreadQueue:
                     extra={"session_id": session_id, "error": type(error).__name__},
                 )
 
-    def _next(self) -> str | None:
+    def _next(self, tried: set[str]) -> str | None:
+        """Return what is announced, else what is due and was not tried; None ends the thread."""
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
+        left = self._left_due(tried)
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            if left is not None and not self._closed:
+                return left
             # Under the lock: an announcement that comes now starts a thread of its own.
             self._thread = None
+            return None
+
+    def _left_due(self, tried: set[str]) -> str | None:
+        if self._closed:
+            return None
+        try:
+            return next((one for one in self._due() if one not in tried), None)
+        except Exception as error:  # it is asked again with the next announcement
+            logger.warning("could not look what is due", extra={"error": type(error).__name__})
             return None
