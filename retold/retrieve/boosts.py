@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.config.levers import Levers
+from retold.index.columns import NO_SESSION
 from retold.models import Boost
 from retold.retrieve.query_dates import Interval, QueryDates
 from retold.store.codec import to_us
@@ -22,12 +23,15 @@ Amounts = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
-NO_SESSION: Final = -1
+
 OLDEST_PART: Final = 0.05
 """The eligible history begins at this quantile of event times: one birthday of 1990 among the
 events of a month must not make everything else equally new."""
+_LOOKED_AT: Final = 500
 _LEAST: Final = 1e-6
 """An amount below this is none: it moves nothing and would only be explained."""
+_BEST_SESSION: Final = "its conversation holds the best match"
+_SESSION: Final = "its conversation holds a good match"
 _HOUR_US: Final = 3_600_000_000
 _DAY_US: Final = 24 * _HOUR_US
 _TWO_DAYS: Final = 2 * _DAY_US
@@ -65,11 +69,15 @@ class Raised:
 
 
 def oldest_event(event_us: Micros) -> int:
-    """Return where the history of these event times begins; 0 when there are none."""
+    """Return where the history of these event times begins; 0 when there are none.
+
+    Of many times, every n-th is looked at.
+    """
     if len(event_us) == 0:
         return 0
-    place = int(len(event_us) * OLDEST_PART)
-    return int(event_us.min() if place == 0 else np.partition(event_us, place)[place])
+    some = event_us[:: max(1, len(event_us) // _LOOKED_AT)]
+    place = int(len(some) * OLDEST_PART)
+    return int(some.min() if place == 0 else np.partition(some, place)[place])
 
 
 def boosts_of(
@@ -144,20 +152,15 @@ def raised_by_session(
         return None
     tops: dict[int, float] = {}
     codes = np.where(belongs, facts.sessions, NO_SESSION).tolist()
-    for code, score in zip(codes, fused.tolist(), strict=True):
-        if score > tops.get(code, 0.0):
+    for code, score in zip(codes, (fused * (weight / best)).tolist(), strict=True):
+        if score > tops.get(code, _LEAST):
             tops[code] = score
     tops.pop(NO_SESSION, None)
     boosts = {
-        code: Boost("session", weight * top / best, _session_reason(top / best))
+        code: Boost("session", top, _BEST_SESSION if top >= weight else _SESSION)
         for code, top in tops.items()
-        if weight * top / best >= _LEAST
     }
     return _by_place([boosts.get(code) for code in codes])
-
-
-def _session_reason(share: float) -> str:
-    return f"the best match of its conversation has {100 * share:.0f} % of the best score of all"
 
 
 def raised_by_recency(
@@ -171,12 +174,10 @@ def raised_by_recency(
         return None
     ages = np.maximum(history.now_us - facts.event_us, 0)
     amounts: Amounts = weight * np.exp2(ages / -half_life)
+    amounts[amounts < _LEAST] = 0.0
     reason = f"recent: this part halves every {_spoken(half_life)}"
-    return _by_place(
-        [
-            Boost("recency", amount, reason) if amount >= _LEAST else None
-            for amount in amounts.tolist()
-        ]
+    return Raised(
+        amounts, [Boost("recency", one, reason) if one else None for one in amounts.tolist()]
     )
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retold.config import parse_config, resolve_levers
+from retold.index.columns import NO_SESSION
 from retold.retrieve.boosts import (
-    NO_SESSION,
     History,
     PoolFacts,
     boosted_scores,
@@ -114,7 +114,7 @@ def test_amounts_follow_the_unit_of_another_fusion():
 
 
 def test_reasons_are_plain_words_that_name_no_content():
-    known = facts([210, 3], [1, 1], about=[1.0, 0.5])
+    known = facts([210, 3], [1, 2], about=[1.0, 0.5])
     history = History(to_us(NOW), to_us(NOW - timedelta(days=400)))
     fused = np.array([0.8, 0.4])
     reasons = {
@@ -127,7 +127,8 @@ def test_reasons_are_plain_words_that_name_no_content():
 
     assert reasons == {
         "its time lies in one that the query names",
-        "the best match of its conversation has 100 % of the best score of all",
+        "its conversation holds the best match",
+        "its conversation holds a good match",
         "recent: this part halves every 100 days",
         "about somebody or something the query names",
         "mentions somebody or something the query names",
