@@ -18,6 +18,7 @@ OPTIONAL_PACKAGES = {
     "no-torch": "sentence_transformers",
     "no-anthropic": "anthropic",
     "no-openai": "openai",
+    "no-matplotlib": "matplotlib",
 }
 
 

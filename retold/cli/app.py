@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "completion": ("retold.cli.completion", "Print a script that completes commands in a shell."),
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "dump": ("retold.cli.dump", "Print records as JSON lines."),
+    "evaluate": ("retold.cli.evaluate", "Measure what searches find in questions with answers."),
     "expire": ("retold.cli.expire", "Mark records past their expiry as expired."),
     "extract": ("retold.cli.extract", "Extract a conversation, or look after those that wait."),
     "get": ("retold.cli.get", "Print full records with their lineage and events."),

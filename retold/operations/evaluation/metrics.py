@@ -17,7 +17,8 @@ SEED: Final = 20260101
 """Intervals must not move between two runs over the same rankings."""
 INTERVAL_PERCENTILES: Final = (2.5, 97.5)
 
-Seeded = Callable[[int], np.random.Generator]
+Seeded = Callable[[int], "np.random.Generator"]
+"""Make a source of chance from a seed."""
 
 
 @dataclass(frozen=True, slots=True)
