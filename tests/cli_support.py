@@ -1,5 +1,6 @@
 """Command lines in processes of their own, without a network and without settings of the caller."""
 
+import atexit
 import contextlib
 import io
 import json
@@ -13,6 +14,7 @@ from unittest import mock
 
 from retold.cli.app import run
 from tests.network_guard import outside_guard
+from tests.warm_cli import WarmCommands
 
 SECONDS = 120
 
@@ -38,8 +40,22 @@ def environment(**variables: str) -> dict[str, str]:
     return outside_guard.guarded_environment(kept | {"COLUMNS": "80"}) | variables
 
 
+OWN_START = ("PYTHON", "LANG", "LC_", "OMP_", "OPENBLAS_")
+"""Variables that an interpreter, or a library, reads when it starts."""
+
+
 def retold(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Finished:
-    """Run ``retold`` with these arguments."""
+    """Run ``retold`` with these arguments in a process of its own."""
+    words = [os.fsdecode(one) for one in arguments]
+    if any(name.startswith(OWN_START) for name in variables):
+        return retold_afresh(*words, cwd=cwd, **variables)
+    given = environment(**variables)
+    code, out, err = WARM.run(words, cwd=cwd or Path.cwd(), environment=given, seconds=SECONDS)
+    return Finished(code, out.decode(), err.decode())
+
+
+def retold_afresh(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Finished:
+    """Run ``retold`` in an interpreter that starts with it."""
     done = subprocess.run(
         [sys.executable, "-m", "retold", *map(str, arguments)],
         capture_output=True,
@@ -51,6 +67,10 @@ def retold(*arguments: str | Path, cwd: Path | None = None, **variables: str) ->
         timeout=SECONDS,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+WARM = WarmCommands(environment(OPENBLAS_NUM_THREADS="1"))
+atexit.register(WARM.close)
 
 
 def retold_here(
