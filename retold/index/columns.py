@@ -306,6 +306,10 @@ class Columns:
             self._flags[row] = RETIRED
         return row
 
+    def are(self, rows: Rows, type_: MemoryType) -> Mask:
+        """Return which of some rows are records of a type; a row that left is of none."""
+        return _flag_table(frozenset((type_,)), include_history=True)[self._flags[rows]]
+
     def seqs(self) -> Seqs:
         """Return a copy of every row's key, retired rows included."""
         return self._seq[: self._size].copy()

@@ -1,0 +1,87 @@
+"""BM25 of whole sessions: the eligible records of one conversation as one document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.index.bm25 import Phrase
+from retold.index.columns import NO_SESSION, Eligible, Rows
+from retold.index.postings import Occurrences, occurrences
+from retold.index.words import Words
+
+SessionScores = npt.NDArray[np.float64]
+"""One score per session code; 0.0 for a session that holds none of the words."""
+
+_K1: Final = 1.2
+_B: Final = 0.75
+_LEAST_IDF: Final = 1e-6
+
+
+def session_scores(
+    words: Words, eligible: Eligible, phrases: Sequence[Phrase], most_records: int
+) -> SessionScores:
+    """Return FTS5's bm25 of each session as if every session were one row of the table.
+
+    Statistics count eligible records of sessions alone, so nobody else's words change a score.
+    Sessions of more than ``most_records`` eligible records score 0 and count as documents still.
+    """
+    size = len(words.lengths)
+    owners = _owners(eligible, size)
+    counted = owners + 1
+    records = np.bincount(counted)[1:]
+    lengths = np.bincount(counted, weights=words.lengths)[1:]
+    sessions = int(np.count_nonzero(records))
+    scores = np.zeros(len(records))
+    tokens = float(lengths.sum())
+    if sessions == 0 or tokens == 0.0:
+        return scores
+    saturation = _K1 * (1.0 - _B + _B * lengths / (tokens / sessions))
+    for phrase in phrases:
+        found = _found(words, phrase)
+        at = owners[found.rows]
+        held = at != NO_SESSION
+        times = np.bincount(at[held], weights=found.times[held], minlength=len(records))
+        holding = int(np.count_nonzero(times))
+        if holding:
+            idf = math.log((sessions - holding + 0.5) / (holding + 0.5))
+            scores += max(idf, _LEAST_IDF) * times * (_K1 + 1.0) / (times + saturation)
+    scores[records > most_records] = 0.0
+    return scores
+
+
+def _owners(eligible: Eligible, size: int) -> Rows:
+    """Return the session of every row, ``NO_SESSION`` for one that is not eligible."""
+    owners = np.full(size, NO_SESSION, dtype=np.int32)
+    rows = eligible.rows()
+    rows = rows[: np.searchsorted(rows, size)]
+    owners[rows] = eligible.columns.sessions(rows)
+    return owners
+
+
+def _found(words: Words, phrase: Phrase) -> Occurrences:
+    """Return the rows that hold a phrase, whoever may see them, and how often."""
+    numbers = words.vocabulary.numbers(phrase)
+    if numbers is None:
+        return Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+    postings = words.postings
+    rows, codes = postings.of(numbers[0])
+    for number in numbers[1:]:
+        rows = np.intersect1d(rows, postings.of(number)[0], assume_unique=True)
+    if len(numbers) == 1:
+        found = Occurrences(rows, postings.code_times[codes])
+    else:
+        found = postings.within(rows, numbers)
+    if words.replaced is not None:
+        still = ~words.replaced[found.rows]
+        found = Occurrences(found.rows[still], found.times[still])
+    if len(words.recent) == 0:
+        return found
+    recent = occurrences(words.recent, words.recent_owners, numbers)
+    return Occurrences(
+        np.concatenate([found.rows, recent.rows]), np.concatenate([found.times, recent.times])
+    )
