@@ -232,11 +232,17 @@ def _assemble(
     from retold.ingest.revision import Revision
     from retold.ingest.segments import Silence
     from retold.ingest.session import SessionHooks
+    from retold.operations.circuit import Circuits, doors_from_config
     from retold.operations.steps import ExtractionSteps
 
     own_completions = OwnCompletions(config, store, given.clock)
     activator = given.activator or NoActivator()
-    steps = ExtractionSteps(store, config)
+    doors = doors_from_config(
+        config,
+        own_extractor=given.extractor is not None,
+        own_reviewer=given.candidate_reviewer is not None,
+    )
+    steps = ExtractionSteps(store, config, circuits=Circuits(doors))
     queue = given.queue or _queue(config, store, steps)
     doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
     silence = Silence(config.ingestion, doorbell)

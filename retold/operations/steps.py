@@ -27,7 +27,8 @@ from retold.errors import (
     WriteContended,
 )
 from retold.models import Principal
-from retold.policy.claims import Bury, ClaimPolicy, Leave, decide_claim, decide_failure
+from retold.operations.circuit import Circuits, doors_from_config
+from retold.policy.claims import FIRST_DELAY, Bury, ClaimPolicy, Leave, decide_claim, decide_failure
 from retold.store import Store, Transaction
 from retold.store.claims import Claim, ClaimState, Stage
 
@@ -38,6 +39,7 @@ ACTOR = "extractor"
 
 LEFT_OPEN = "step_left_open"
 """The code of a step that returned without ending its claim."""
+
 
 AT_ONCE = 20
 """Sessions that one look for due ones brings; another look brings more."""
@@ -50,11 +52,12 @@ Done = Literal["nothing", "extracted", "reviewed", "failed", "set_aside", "lost"
 class StepWork(Protocol):
     """Do one step of an extraction."""
 
-    def __call__(self, claim: Claim, renew: Callable[[], None]) -> None:
+    def __call__(self, claim: Claim, renew: Callable[[], None]) -> bool | None:
         """Do the claimed step and commit it; see the module for how.
 
         Call ``renew`` before each long call: it raises ClaimLost when the work went elsewhere.
         Whatever is raised leaves the step due, or sets the session aside after too many attempts.
+        False says that no model was asked, so that a provider's silence is not over.
         """
         ...
 
@@ -68,6 +71,10 @@ class StepWork(Protocol):
     def require_allowed(self, principal: Principal) -> None:
         """Check that what the principal says may go to the models. Raises HostedNotAllowed."""
         ...
+
+
+class StepLeftOpen(Exception):
+    """The step returned without ending its claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +92,22 @@ class StepOutcome:
 class ExtractionSteps:
     """Work on requested sessions, one claimed step after the other. Safe across threads."""
 
-    def __init__(self, store: Store, config: RetoldConfig, work: StepWork | None = None) -> None:
-        """Take the store and what a step does; None refuses to do any."""
+    def __init__(
+        self,
+        store: Store,
+        config: RetoldConfig,
+        work: StepWork | None = None,
+        *,
+        circuits: Circuits | None = None,
+    ) -> None:
+        """Take the store and what a step does; None refuses to do any.
+
+        ``circuits`` are those of the providers that the work asks, None for those of the
+        configuration.
+        """
         self._store = store
         self._policy = claim_policy(config)
+        self._circuits = circuits or Circuits(doors_from_config(config))
         self.work = work
 
     def require_ready(self) -> None:
@@ -135,7 +154,7 @@ class ExtractionSteps:
         if isinstance(claim, StepOutcome):
             return claim
         try:
-            work(claim, lambda: self._renew(claim))
+            asked = work(claim, lambda: self._renew(claim)) is not False
         except ClaimLost:
             logger.warning("a claim was lost", extra={"session_id": session_id})
             return StepOutcome(session_id, "lost")
@@ -143,11 +162,11 @@ class ExtractionSteps:
             self._hand_back(claim)
             raise
         except Exception as error:  # whatever failed, the session stays due or is set aside
-            return self._failed(claim, failure_kind(error), failure_code(error))
+            return self._failed(claim, error)
         except BaseException:  # the process is to stop: somebody else goes on at once
             self._hand_back(claim)
             raise
-        return self._settled(claim)
+        return self._settled(claim, asked=asked)
 
     def _claimed(self, session_id: str) -> Claim | StepOutcome:
         with self._store.write() as tx:
@@ -160,6 +179,13 @@ class ExtractionSteps:
             if isinstance(decision, Bury):
                 bury(tx, state, decision.error)
                 return StepOutcome(session_id, "set_aside", decision.error)
+            refused = self._circuits.admit(tx, state.stage)
+            if refused is not None:
+                next_at = refused.until + FIRST_DELAY * spread(session_id)
+                tx.claims.postpone(
+                    session_id, attempts=state.attempts, next_at=next_at, error=state.error
+                )
+                return StepOutcome(session_id, "nothing", "provider_down")
             if decision.reclaimed:
                 note(tx, "extraction.reclaimed", state, attempt=state.attempts)
             return tx.claims.take(state, attempts=decision.attempts)
@@ -168,24 +194,30 @@ class ExtractionSteps:
         with self._store.write() as tx:
             tx.claims.renew(claim)
 
-    def _settled(self, claim: Claim) -> StepOutcome:
+    def _settled(self, claim: Claim, *, asked: bool) -> StepOutcome:
         with self._store.read() as tx:
             state = tx.claims.get(claim.session_id)
+            is_doubtful = self._circuits.is_doubtful(tx, claim.stage)
         if state is not None and state.token == claim.token:
-            return self._failed(claim, "bug", LEFT_OPEN)
+            return self._failed(claim, StepLeftOpen())
+        if is_doubtful:
+            with self._store.write() as tx:
+                self._circuits.note_success(tx, claim.stage, asked=asked)
         done: Done = "extracted" if claim.stage == "extract" else "reviewed"
         return StepOutcome(claim.session_id, done)
 
-    def _failed(self, claim: Claim, kind: FailureKind, code: str) -> StepOutcome:
+    def _failed(self, claim: Claim, error: Exception) -> StepOutcome:
         try:
-            return self._note_failure(claim, kind, code)
+            return self._note_failure(claim, error)
         except ClaimLost:
             return StepOutcome(claim.session_id, "lost")
 
-    def _note_failure(self, claim: Claim, kind: FailureKind, code: str) -> StepOutcome:
+    def _note_failure(self, claim: Claim, error: Exception) -> StepOutcome:
+        kind, code = failure_kind(error), failure_code(error)
         with self._store.write() as tx:
             tx.claims.end(claim)
             state = tx.claims.require(claim.session_id)
+            circuit = self._circuits.note_failure(tx, claim.stage, kind, retry_after(error))
             note(tx, "extraction.failed", state, code=code, failure=kind, attempt=claim.attempt)
             decision = decide_failure(
                 claim.attempt,
@@ -194,6 +226,7 @@ class ExtractionSteps:
                 now=tx.now,
                 policy=self._policy,
                 jitter=spread(claim.session_id),
+                resumes_at=circuit.open_until,
             )
             if isinstance(decision, Bury):
                 bury(tx, state, decision.error)
@@ -211,6 +244,7 @@ class ExtractionSteps:
         try:
             with self._store.write() as tx:
                 tx.claims.end(claim)
+                self._circuits.note_success(tx, claim.stage, asked=False)
                 tx.claims.postpone(
                     claim.session_id, attempts=claim.attempt - 1, next_at=None, error=None
                 )
@@ -244,7 +278,15 @@ def failure_kind(error: Exception) -> FailureKind:
 
 def failure_code(error: Exception) -> str:
     """Return a word for the failure that holds nothing of what it was about."""
+    if isinstance(error, StepLeftOpen):
+        return LEFT_OPEN
     return error.code if isinstance(error, RetoldError) else type(error).__name__
+
+
+def retry_after(error: Exception) -> float | None:
+    """Return how many seconds a provider asked to wait; None when it did not."""
+    seconds = error.details.get("retry_after_seconds") if isinstance(error, HostedError) else None
+    return seconds if isinstance(seconds, int | float) else None
 
 
 def spread(session_id: str) -> float:

@@ -12,6 +12,7 @@ from retold.operations.heartbeat import Heartbeat, heartbeat_of
 from retold.queue import QUEUES, QueueState, inspect_queue, queue_path
 from retold.store import Store
 from retold.store.claims import Backlog
+from retold.store.providers import Circuit, Door
 
 MISSED_BEATS: Final = 3
 """So many sweeps may pass without a sign of life: one may wait behind a long session."""
@@ -50,6 +51,7 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
     with store.read() as tx:
         now, backlog = tx.now, tx.claims.backlog()
         beats = {name: heartbeat_of(tx, name) for name in QUEUES}
+        down = tx.providers.list_down()
     queues = tuple(
         QueueHealth(
             inspect_queue(name, queue_path(store.path, config.queue.directory, name)), beats[name]
@@ -58,7 +60,7 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
     )
     patience = MISSED_BEATS * timedelta(seconds=config.queue.sweep_seconds)
     problems = [text for each in queues for text in _queue_problems(each, now, patience)]
-    notices = [*_foreign(queues), *_backlog_notices(backlog, now)]
+    notices = [*_foreign(queues), *_backlog_notices(backlog, now), *_providers_down(down)]
     return WorkersHealth(now, queues, backlog, tuple(problems), tuple(notices))
 
 
@@ -84,6 +86,14 @@ def _foreign(queues: tuple[QueueHealth, ...]) -> Iterator[str]:
     for each in queues:
         if each.state.foreign:
             yield f"{each.state.name} queue: {each.state.foreign} foreign rows will be dropped"
+
+
+def _providers_down(down: list[tuple[Door, Circuit]]) -> Iterator[str]:
+    for door, circuit in down:
+        yield (
+            f"{door.provider} did not answer {circuit.failures} times in a row; sessions wait, and "
+            "it is asked again every few minutes"
+        )
 
 
 def _backlog_notices(backlog: Backlog, now: datetime) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from retold.errors import FailureKind
+from retold.errors import BudgetExhausted, FailureKind, HostedNotAllowed
 from retold.store.claims import ClaimState
 
 Refusal = Literal[
@@ -27,6 +27,10 @@ some ten minutes, more than a provider's usual outage."""
 
 COUNTED: frozenset[FailureKind] = frozenset({"content", "bug"})
 """Failures of the session itself; what is wrong with the world around it uses up no attempt."""
+
+SETTINGS: frozenset[str] = frozenset({BudgetExhausted.code, HostedNotAllowed.code})
+"""Failures that come back until somebody changes a setting, or the day is over: trying again soon
+would spend tokens on the same end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +100,21 @@ def decide_failure(
     now: datetime,
     policy: ClaimPolicy,
     jitter: float = 1.0,
+    resumes_at: datetime | None = None,
 ) -> Postpone | Bury:
     """Decide what becomes of a step that failed on its ``attempt``, counted from 1.
 
     ``jitter`` in (0, 1] shortens the wait, so that sessions which failed together do not come
-    back together.
+    back together. ``resumes_at`` is when the provider may be asked again, None when it may be now:
+    an outage uses up no attempt, so its wait grows with the rests of its provider.
     """
     counted = attempt if kind in COUNTED else attempt - 1
     if kind in COUNTED and attempt >= policy.max_attempts:
         return Bury(code)
     doubled = FIRST_DELAY * 2 ** min(attempt - 1, 16)
-    return Postpone(counted, now + min(doubled, LONGEST_DELAY) * jitter)
+    is_for_somebody = kind == "config" or code in SETTINGS
+    delay = LONGEST_DELAY if is_for_somebody else min(doubled, LONGEST_DELAY)
+    return Postpone(counted, max(now, resumes_at or now) + delay * jitter)
 
 
 def _refusal(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Refusal | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retold.store.lexical import LexicalRepository
     from retold.store.meta import MetaRepository
     from retold.store.projection import ProjectionRepository
+    from retold.store.providers import ProviderRepository
     from retold.store.records import RecordRepository
     from retold.store.scopes import ScopeRepository
     from retold.store.search_log import SearchLogRepository
@@ -187,6 +188,13 @@ class Transaction:
         from retold.store.extraction import ExtractionRepository
 
         return ExtractionRepository(self)
+
+    @cached_property
+    def providers(self) -> ProviderRepository:
+        """Return which providers of models answer."""
+        from retold.store.providers import ProviderRepository
+
+        return ProviderRepository(self)
 
     @cached_property
     def budget(self) -> BudgetRepository:

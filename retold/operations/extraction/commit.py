@@ -58,10 +58,14 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a run stored: the ids of new records that hold facts."""
+    """What a run stored: the ids of new records that hold facts.
+
+    ``asked`` says whether there was something to ask a reviewer about.
+    """
 
     principal: Principal
     facts: tuple[str, ...]
+    asked: bool
 
 
 class Commitment:
@@ -133,7 +137,11 @@ class Commitment:
             },
         )
         new = [one for one in results if isinstance(one, Applied) and one.kind in NEW_ROW]
-        return Committed(prepared.ground.principal, tuple(one.record_id for one in new))
+        return Committed(
+            prepared.ground.principal,
+            tuple(one.record_id for one in new),
+            asked=bool(review.decisions),
+        )
 
     def _summary(self, staged: StagedRun, ground: Ground) -> Plan | None:
         """Return the plan of the summary; None when there is nothing to tell or it is refused.

@@ -41,10 +41,11 @@ class ExtractStep:
         self._rules = candidate_rules(config)
         self._extractor = extractor
 
-    def run(self, claim: Claim, renew: Callable[[], None]) -> None:
+    def run(self, claim: Claim, renew: Callable[[], None]) -> bool:
         """Stage what may be reviewed and hand the segment on to the review.
 
-        Raises HostedError, ClaimLost and what the store raises; nothing is staged then.
+        Returns whether the model was asked. Raises HostedError, ClaimLost and what the store
+        raises; nothing is staged then.
         """
         timer = Timer()
         with timer.stage("transcript_prep"), self._store.read() as tx:
@@ -77,6 +78,7 @@ class ExtractStep:
                     "timings_ms": {**timer.stages, "total": timer.total_ms()},
                 },
             )
+        return output is not NOTHING
 
     def _proposed(self, shown: tuple[Turn, ...], context: ExtractionContext) -> ExtractionOutput:
         if len(shown) < MIN_TURNS:

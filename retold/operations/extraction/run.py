@@ -81,11 +81,11 @@ class ExtractionRun:
                 usage=NO_USAGE,
             )
 
-    def __call__(self, claim: Claim, renew: Callable[[], None]) -> None:
+    def __call__(self, claim: Claim, renew: Callable[[], None]) -> bool:
         """Do the claimed step and commit it; see ``StepWork``."""
         if claim.stage == "extract":
-            self._extract.run(claim, renew)
-            return
+            return self._extract.run(claim, renew)
         done = self._review.run(claim, renew)
         for record_id in done.facts:
             activation_of(self._activator, done.principal, record_id)
+        return done.asked

@@ -229,5 +229,5 @@ def test_sessions_that_fail_together_do_not_come_back_together(lab):
     moments = {state_of(lab, session_id).next_at for session_id in ids}
 
     assert len(moments) > 10
-    assert max(moments) - min(moments) <= timedelta(seconds=15)
+    assert max(moments) - min(moments) <= timedelta(seconds=45)
     assert all(0.5 <= spread(session_id) <= 1 for session_id in ids)

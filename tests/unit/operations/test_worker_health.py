@@ -3,6 +3,7 @@ import pytest
 from retold.operations.heartbeat import note_heartbeat
 from retold.operations.worker_health import workers_health
 from retold.queue import QUEUES, file_identity, make_storage, queue_path, reset_queue
+from retold.store.providers import Circuit, Door
 from retold.testing import MemoryLab
 
 
@@ -108,3 +109,13 @@ def test_foreign_rows_are_counted(working):
     storage.close()
 
     assert look(working).notices == ("extraction queue: 1 foreign rows will be dropped",)
+
+
+def test_provider_that_does_not_answer_is_told_without_being_a_problem(working):
+    with working.store.write() as tx:
+        tx.providers.set(Door("anthropic", "https://here:"), Circuit("open", 4, tx.now))
+
+    health = look(working)
+    assert health.problems == ()
+    (notice,) = health.notices
+    assert notice.startswith("anthropic did not answer 4 times in a row")
