@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from retold.config.levers import Levers
+from retold.config.levers import BoostLever, Levers
+from retold.index.bm25 import EligibleWords, Phrase
 from retold.index.columns import NO_SESSION, Eligible, Rows
+from retold.index.session_text import session_scores
 from retold.models import Boost
 from retold.retrieve.boosts import (
     Amounts,
     Codes,
     History,
     PoolFacts,
+    Raised,
     boosted_scores,
     boosts_of,
     oldest_event,
 )
 from retold.retrieve.query_dates import QueryDates
+from retold.retrieve.turns import Turns, raised_by_neighbour, raised_by_session_text
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What raw transcripts are ranked by besides: the turns in order, the words and who asks.
+
+    ``phrases`` are those of each query.
+    """
+
+    turns: Turns = field(repr=False)
+    words: EligibleWords = field(repr=False)
+    phrases: Sequence[Sequence[Phrase]] = field(repr=False)
 
 
 def boost_pool(
@@ -31,13 +48,18 @@ def boost_pool(
     now_us: int,
     levers: Levers,
     unit: float = 1.0,
+    spoken: Spoken | None = None,
 ) -> tuple[Amounts, list[tuple[Boost, ...]]]:
     """Return the boosted scores of pool members and each member's boosts, in the order of ``seqs``.
 
     ``named`` holds 1 for records about an entity that the query names and 0.5 for those that
     mention it. Sessions and history are those of ``eligible`` alone, which holds ``seqs``. ``unit``
-    is the largest score of the fusion. A score is its fused score plus the amounts in order.
+    is the largest score of the fusion. With ``spoken``, the context of turns, neighbours and the
+    text of sessions take the place of the best match in a session. A score is its fused score plus
+    the amounts in order.
     """
+    if spoken is not None:
+        levers = replace(levers, boosts=replace(levers.boosts, session=0.0))
     rows = eligible.rows_of(seqs)
     facts = PoolFacts(
         eligible.columns.event_us(rows),
@@ -47,7 +69,30 @@ def boost_pool(
     looks_at_age = levers.freshness.kind == "additive" and not dates
     oldest_us = oldest_event(eligible.event_us()) if looks_at_age else now_us
     raised = boosts_of(fused, facts, dates, History(now_us, oldest_us), levers, unit=unit)
+    if spoken is not None:
+        weight = levers.boosts.session_text * unit
+        raised += _raised_by_turns(
+            fused, rows, eligible, spoken, replace(levers.boosts, session_text=weight)
+        )
     return boosted_scores(fused, raised)
+
+
+def _raised_by_turns(
+    fused: Amounts,
+    rows: Rows,
+    eligible: Eligible,
+    spoken: Spoken,
+    cfg: BoostLever,
+) -> tuple[Raised, ...]:
+    found = [raised_by_neighbour(fused, rows, spoken.turns, cfg.neighbour)]
+    if cfg.session_text > 0.0:
+        most, snapshot = cfg.session_max_records, spoken.words.snapshot
+        scores = [session_scores(snapshot, eligible, one, most) for one in spoken.phrases if one]
+        codes = eligible.columns.sessions(rows)
+        if scores:
+            best = np.maximum.reduce(scores)
+            found.append(raised_by_session_text(codes, best, cfg.session_text))
+    return tuple(one for one in found if one is not None)
 
 
 def _sessions(rows: Rows, eligible: Eligible, levers: Levers) -> tuple[Codes, Codes]:

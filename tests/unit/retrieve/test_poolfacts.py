@@ -1,0 +1,81 @@
+"""Boosts of a pool from what the index knows, and whose records count."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from retold.index.bm25 import EligibleWords
+from retold.retrieve.poolfacts import Spoken, boost_pool
+from retold.retrieve.turns import Turns
+from retold.store.codec import to_us
+from tests.unit.index.test_session_text import indexed
+from tests.unit.retrieve.test_boosts import NOW, UNDATED, levers
+
+MINE, THEIRS = 1, 2
+
+
+def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE):
+    """Return the amounts by name of each pool member of (session, scope, words) rows."""
+    columns, words = indexed(rows)
+    if times is not None:
+        for seq, at in enumerate(times, start=1):
+            row = columns.row_of(seq)
+            columns._event[row] = to_us(at)
+    eligible = columns.eligible([scope], now_us=0)
+    if spoken is not None:
+        spoken = Spoken(Turns(eligible), EligibleWords(words, eligible), spoken)
+    _, boosts = boost_pool(
+        seqs,
+        np.array(fused),
+        eligible,
+        named={},
+        dates=UNDATED,
+        now_us=to_us(NOW),
+        levers=cfg or levers(freshness={"kind": "off"}),
+        spoken=spoken,
+    )
+    return [{boost.name: pytest.approx(boost.amount) for boost in one} for one in boosts]
+
+
+def test_a_session_counts_eligible_records_only():
+    """What others hold of the same conversation neither makes it large enough nor too large."""
+    alone = [(7, MINE, []), (8, MINE, [])]
+    others = [(7, THEIRS, [])] * 50
+
+    assert boosted(alone, [1, 2], [0.8, 0.4]) == [{}, {}]
+    assert boosted([*alone, *others], [1, 2], [0.8, 0.4]) == [{}, {}]
+    pair = [*alone, (8, MINE, []), *others]
+    assert boosted(pair, [1, 2], [0.8, 0.4]) == [{}, {"session": 0.15}]
+
+
+def test_the_history_is_that_of_eligible_records_only():
+    cfg = levers(boosts={"session": 0})
+    rows = [(-1, MINE, []), (-1, MINE, []), (-1, THEIRS, [])]
+    times = [NOW - timedelta(days=days) for days in (100, 400, 4000)]
+
+    assert boosted(rows, [1, 2], [0.5, 0.5], cfg=cfg, times=times) == [
+        {"recency": 0.025},
+        {"recency": 0.05 / 16},
+    ]
+
+
+def test_turns_are_raised_by_what_stands_beside_them_instead_of_by_the_best_of_their_session():
+    rows = [
+        (1, MINE, ["tea"]),
+        (1, MINE, ["why"]),
+        (1, MINE, []),
+        (2, MINE, []),
+        (2, THEIRS, ["tea"]),
+    ]
+
+    found = boosted(rows, [1, 2, 3, 4], [0.8, 0.0, 0.1, 0.1], spoken=[[("tea",)], []])
+
+    assert found == [
+        {"session_text": 0.3},
+        {"neighbour": 0.4, "session_text": 0.3},
+        {"session_text": 0.3},
+        {},
+    ]
