@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from retold.config import EvidenceConfig, PolicyConfig
-from retold.models import EvidenceCheck, SourceKind, Turn, TurnRole
+from retold.ingest.in_place import read_in_place
+from retold.models import EvidenceCheck, SourceKind, Turn, TurnRole, Verdict
 from retold.protocols import EquivalenceJudge
 from retold.text import evidence_length, locate_quote
 from retold.text.quotes import clause_around
@@ -21,6 +22,9 @@ NOT_SCORED: Final = "entailment_not_scored"
 
 _STOPS: Final = " \t\n.,;!…。，、；！"
 """What may be left out at the ends of a quote without a change of meaning."""
+
+_TURNS_BEFORE: Final = 6
+"""Turns in which somebody whom a quote calls "she" may have been named."""
 
 ForgottenSpan = tuple[str, int, tuple[int, int]]
 """Internal session id, turn and character span of words that backed a forgotten record."""
@@ -83,10 +87,11 @@ def locate(
         key=lambda hit: (rules.rank(_SUPPORTED_BY_ROLE[hit[0].role]), hit[0].at, hit[0].turn),
     )
     supported = _SUPPORTED_BY_ROLE[turn.role]
+    before = _said_before(turns, turn, span)
     if rules.rank(claimed) > rules.rank(supported):
         note = f"downgraded from {claimed}: quote is from {_article(turn.role)} turn"
-        return EvidenceCheck(True, turn, span, supported, note=note)
-    return EvidenceCheck(True, turn, span, claimed)
+        return EvidenceCheck(True, turn, span, supported, note=note, before=before)
+    return EvidenceCheck(True, turn, span, claimed, before=before)
 
 
 def score(
@@ -109,21 +114,49 @@ def score(
     long_enough = is_substantial(quote, rules.cfg)
     if not long_enough and not is_whole_turn(check):
         return _lowered(check, TOO_SHORT, None, judge.name)
-    verdict = judge.support(quote, claim, names=names)
+    verdict = _support(check, quote, claim, names=names, judge=judge, rules=rules)
     if verdict is None:
         if not long_enough:
             return _lowered(check, TOO_SHORT, None, judge.name)
         return replace(check, judge=judge.name, note=check.note or NOT_SCORED)
     support = verdict.entails
     if support >= rules.cfg.entail_floor:
-        support = min(support, _support_in_place(check, claim, names=names, judge=judge))
+        in_place = _support_in_place(check, claim, names=names, judge=judge, rules=rules)
+        support = min(support, in_place)
     if support < rules.cfg.entail_floor:
         return _lowered(check, NOT_SUPPORTED, support, judge.name)
     return replace(check, score=support, judge=judge.name)
 
 
+def _support(
+    check: EvidenceCheck,
+    text: str,
+    claim: str,
+    *,
+    names: Sequence[str],
+    judge: EquivalenceJudge,
+    rules: EvidenceRules,
+) -> Verdict | None:
+    """Return how far a text of the turn supports the claim, None when that was not scored.
+
+    What fails as written is read once more in its place: see ``read_in_place``.
+    """
+    assert check.turn is not None
+    verdict = judge.support(text, claim, names=names)
+    if verdict is None or verdict.entails >= rules.cfg.entail_floor:
+        return verdict
+    told = read_in_place(text, claim, turn=check.turn, before=check.before, names=names)
+    again = None if told is None else judge.support(*told, names=names)
+    return verdict if again is None or again.entails <= verdict.entails else again
+
+
 def _support_in_place(
-    check: EvidenceCheck, claim: str, *, names: Sequence[str], judge: EquivalenceJudge
+    check: EvidenceCheck,
+    claim: str,
+    *,
+    names: Sequence[str],
+    judge: EquivalenceJudge,
+    rules: EvidenceRules,
 ) -> float:
     """Return how far the clause that the quote was cut from supports the claim; 1 when uncut."""
     assert check.turn is not None and check.span is not None  # noqa: PT018  # found
@@ -131,7 +164,7 @@ def _support_in_place(
     clause = clause_around(text, (start, end))
     if clause.strip(_STOPS) == text[start:end].strip(_STOPS):
         return 1.0
-    verdict = judge.support(clause, claim, names=names)
+    verdict = _support(check, clause, claim, names=names, judge=judge, rules=rules)
     return 1.0 if verdict is None else verdict.entails
 
 
@@ -160,6 +193,17 @@ def _lowered(
         judge=judge_name,
         note=note,
     )
+
+
+def _said_before(turns: Sequence[Turn], turn: Turn, span: tuple[int, int]) -> str:
+    """Return the few turns before one and its own text up to a span, a line each."""
+    earlier = [
+        one
+        for one in turns
+        if one.is_evidence and one.session_id == turn.session_id and one.turn < turn.turn
+    ]
+    earlier.sort(key=lambda one: one.turn)
+    return "\n".join((*(one.content for one in earlier[-_TURNS_BEFORE:]), turn.content[: span[0]]))
 
 
 def _overlaps(turn: Turn, span: tuple[int, int], forgotten: Collection[ForgottenSpan]) -> bool:

@@ -63,7 +63,8 @@ class EvidenceCheck:
     """Whether a quote exists, where, and which source kind it can carry.
 
     ``score`` is None when support was not scored; ``supported`` is False only when a score was
-    measured and lies below the floor. ``note`` says why a claimed kind was lowered.
+    measured and lies below the floor. ``note`` says why a claimed kind was lowered. ``before`` is
+    what was said shortly before the quote, in its turn and in those before it.
     """
 
     found: bool
@@ -74,3 +75,4 @@ class EvidenceCheck:
     supported: bool = True
     judge: str | None = None
     note: str | None = None
+    before: str = field(default="", repr=False)

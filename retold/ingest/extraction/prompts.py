@@ -6,10 +6,10 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-EXTRACT_PROMPT: Final = "extract-1"
-REVIEW_PROMPT: Final = "review-1"
+EXTRACT_PROMPT: Final = "extract-2"
+REVIEW_PROMPT: Final = "review-2"
 
-_FILES: Final = {EXTRACT_PROMPT: "extract_v1.md", REVIEW_PROMPT: "review_v1.md"}
+_FILES: Final = {EXTRACT_PROMPT: "extract_v2.md", REVIEW_PROMPT: "review_v2.md"}
 
 
 @cache

@@ -13,6 +13,7 @@ from retold.ingest.extraction.transcript import (
     rendered_line,
     shortened_around,
 )
+from retold.ingest.subject import primary_mention
 from retold.models import (
     CandidateRecord,
     ExtractionContext,
@@ -58,7 +59,8 @@ def review_input(
 ) -> str:
     """Return what the reviewer is asked about some candidates, under their numbers.
 
-    The transcript holds the evidence turns and their neighbours, each turn once.
+    The transcript holds the evidence turns, their neighbours and the last turn before that names
+    whom a claim is about, each turn once.
     """
     lines = _lines_around([item for _, item in items], context.transcript, max_turn_tokens)
     line_of = {_place(line.turn): line.number for line in lines}
@@ -99,11 +101,27 @@ def _lines_around(
         for near in range(index - _NEIGHBOURS, index + _NEIGHBOURS + 1):
             if 0 <= near < len(transcript):
                 wanted.setdefault(near, [])
+        named = _line_that_names(item.candidate, transcript[:index])
+        if named is not None:
+            wanted.setdefault(named, [])
         wanted[index].append(item.candidate.evidence)
     return tuple(
         _line(index + 1, transcript[index], quotes, max_turn_tokens)
         for index, quotes in sorted(wanted.items())
     )
+
+
+def _line_that_names(candidate: CandidateRecord, earlier: Sequence[Turn]) -> int | None:
+    """Return the place of the last turn that names whom a claim is about; None when none does.
+
+    Without it a reviewer could not tell whom "she" means.
+    """
+    about = primary_mention(candidate.mentions)
+    if about is None or about.text.casefold() in candidate.evidence.casefold():
+        return None
+    places = range(len(earlier) - 1, -1, -1)
+    name = about.text.casefold()
+    return next((place for place in places if name in earlier[place].content.casefold()), None)
 
 
 def _line(number: int, turn: Turn, quotes: Iterable[str], max_turn_tokens: int) -> Line:

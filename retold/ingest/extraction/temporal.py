@@ -6,29 +6,21 @@ A fixed list: what it misses supports nothing, it is not guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from retold.policy.tense import is_past
-from retold.text.anchors import Anchors
-from retold.text.calendar_words import UNIT_DAYS
+from retold.text.calendar_words import MONTHS
 from retold.text.dates import Span, day, named_dates
-from retold.text.relative_dates import (
-    find_counted,
-    find_near_days,
-    find_periods,
-    find_weekdays,
-    period_span,
-)
+from retold.text.time_phrases import TimePhrase, time_phrases
 
 _OPEN: Final = re.compile(
-    r"\b(?:by|until|till|before|at|towards?) (?:the )?end of\b|\bend of (?:the )?(?:day|week|month"
-    r"|quarter|year|sprint|semester|term)\b|\b(?:eod|eow|eom|eoy)\b",
+    r"\b(?:by|until|till|before|at|towards?) (?:the )?end of(?! (?:the |this |next |last )?"
+    rf"(?:{'|'.join(MONTHS)}|day|week|month|quarter|year)\b)"
+    r"|\bend of (?:the )?(?:sprint|semester|term)\b",
     re.IGNORECASE,
 )
-_SPREAD_DAYS: Final = 3
 _SCHEDULING: Final = re.compile(
     r"\b(?:moved|pushed|postponed|delayed|rescheduled|scheduled|booked|planned|decided|agreed|set"
     r"|fixed|arranged|promised|signed up|was told|got|accepted|confirmed|reserved|bought tickets"
@@ -65,10 +57,9 @@ def spoken_times(quote: str, said_at: datetime) -> SpokenTimes:
 
     "for now" is none.
     """
-    today = said_at.astimezone(UTC).date()
-    spans = [span for spans in named_dates(quote, today) for span in spans]
-    spans += _guarded(Anchors(quote), today)
-    return SpokenTimes(tuple(spans), _OPEN.search(quote) is not None)
+    phrases = time_phrases(quote, said_at.astimezone(UTC).date())
+    spans = tuple(span for phrase in phrases for span in phrase.spans)
+    return SpokenTimes(spans, _OPEN.search(quote) is not None)
 
 
 def is_plan(quote: str, said_at: datetime) -> bool:
@@ -90,49 +81,9 @@ def unsupported_dates(claim: str, quote: str, said_at: datetime) -> bool:
     A date more precise than what was said is one: "next year" does not give 3 March.
     """
     today = said_at.astimezone(UTC).date()
-    said = (*spoken_times(quote, said_at).spans, day(today))
+    own = day(today)
+    said = (*time_phrases(quote, today), TimePhrase(0, 0, (own,), (own,)))
     return any(
-        not any(_gives(source, wanted) for wanted in meanings for source in said)
+        not any(phrase.gives(wanted) for wanted in meanings for phrase in said)
         for meanings in named_dates(claim, today)
     )
-
-
-def _gives(source: Span, wanted: Span) -> bool:
-    """Return whether what was said is at least about as precise as what is claimed."""
-    return source.overlaps(wanted) and source.days <= max(wanted.days + 2, UNIT_DAYS["week"])
-
-
-def _guarded(anchors: Anchors, today: date) -> Iterator[Span]:
-    for finder in (_near_days, _weekdays, _periods, _counted):
-        try:
-            yield from finder(anchors, today)
-        except (ValueError, OverflowError):  # beyond the calendar
-            continue
-
-
-def _near_days(anchors: Anchors, today: date) -> Iterator[Span]:
-    return (found.span for found in find_near_days(anchors, today))
-
-
-def _weekdays(anchors: Anchors, today: date) -> Iterator[Span]:
-    """Yield the two days before and the two after today that a weekday may mean."""
-    for found in find_weekdays(anchors):
-        ahead = (found.number - today.weekday()) % 7
-        for weeks in (-2, -1, 0, 1):
-            yield day(today + timedelta(days=ahead + 7 * weeks))
-
-
-def _periods(anchors: Anchors, today: date) -> Iterator[Span]:
-    for found in find_periods(anchors):
-        yield period_span(found.unit, found.offset, today)
-
-
-def _counted(anchors: Anchors, today: date) -> Iterator[Span]:
-    for found in find_counted(anchors):
-        days = found.days
-        if found.direction == "ahead":
-            yield Span(today, today + timedelta(days=days + days // 7 + 1))
-            continue
-        slack = max(_SPREAD_DAYS, UNIT_DAYS[found.unit])
-        back = today - timedelta(days=days)
-        yield Span(back - timedelta(days=slack), back + timedelta(days=slack))

@@ -36,7 +36,7 @@ def test_a_session_of_usual_length_is_one_call():
     assert request.max_output_tokens == CFG.hosted_max_output_tokens
     assert [each.evidence_turn for each in output.candidates] == [1, 2]
     assert output.summary.content == "They talked."
-    assert (output.usage, output.prompt_version) == (client.usage, "extract-1")
+    assert (output.usage, output.prompt_version) == (client.usage, "extract-2")
 
 
 def test_a_long_session_is_a_call_for_each_window_and_positions_go_on():

@@ -23,8 +23,8 @@ TEXTS = {
     hosted_rewrite.REWRITE_PROMPT: hosted_rewrite.prompt_text(),
 }
 WORDINGS = {
-    "extract-1": "37142904aff8",
-    "review-1": "8aaccaf662b7",
+    "extract-2": "d8130220a322",
+    "review-2": "c6c101f3b1a1",
     "rewrite-1": "8d9348333484",
 }
 """What each version says, in twelve digits: another wording needs another version."""

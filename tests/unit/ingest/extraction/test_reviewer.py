@@ -3,7 +3,7 @@ import pytest
 from retold.config import profile_config
 from retold.errors import InvalidCompletion, ProviderOutage
 from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
-from retold.models import KnownRecord, ReviewContext, ReviewItem, Scope, TokenUsage
+from retold.models import EntityMention, KnownRecord, ReviewContext, ReviewItem, Scope, TokenUsage
 from retold.testing import FakeCompletionClient, make_proposal, make_turns
 from tests.extraction_model import accept_everything, block
 
@@ -38,7 +38,7 @@ def test_all_candidates_of_a_session_are_one_call():
     assert (request.model, request.task) == (CFG.review_model, "review")
     assert [each["candidate"] for each in block(request.prompt, "candidates")] == list(range(1, 13))
     assert len(output.decisions) == 12
-    assert (output.usage, output.prompt_version) == (client.usage, "review-1")
+    assert (output.usage, output.prompt_version) == (client.usage, "review-2")
 
 
 def test_no_candidates_are_no_call():
@@ -121,6 +121,20 @@ def test_a_candidate_is_shown_with_its_neighbours_and_what_is_stored_about_its_s
     (record,) = block(prompt, "stored records")
     assert (record["for_candidate"], record["content"]) == (1, "An older fact")
     assert "r1" not in prompt
+
+
+def test_an_earlier_turn_that_names_whom_a_claim_is_about_is_shown():
+    turns = make_turns("My aunt Odile moves in.", "Odile is old.", "So.", "Well.", "She is deaf.")
+    about = (EntityMention("person", "Odile", "about"),)
+    told = make_proposal("Odile is deaf", "She is deaf.", mentions=about)
+    named = make_proposal("Odile is old", "Odile is old.", mentions=about)
+    one, client = reviewer(accept_everything)
+
+    for proposal, turn in ((told, turns[4]), (named, turns[1])):
+        one.review([ReviewItem(proposal, turn)], ReviewContext(turns, Scope("user", "ana")))
+
+    shown = [[line["line"] for line in block(r.prompt, "transcript")] for r in client.requests]
+    assert shown == [[2, 4, 5], [1, 2, 3]]
 
 
 def test_the_quote_of_a_very_long_turn_is_shown():
