@@ -23,7 +23,7 @@ _HIDING_JOINERS: Final = re.compile(
 )
 # Every forgery below holds one of these.
 _SUSPICIOUS: Final = re.compile(
-    r"[\[<|:]|mem_|---|^\s*(?:matched|conflicts|searched|no memory)", re.IGNORECASE
+    r"[\[<|:]|mem_|---|^\s*(?:matched|conflicts|stands|searched|no memory)", re.IGNORECASE
 )
 _FORGERIES: Final = (
     # A block header, and a short id as headers show it.
@@ -31,7 +31,9 @@ _FORGERIES: Final = (
     (re.compile(r"(?<=mem)_(?=[0-9a-f-]{8})", re.IGNORECASE), "-"),
     # The frame's own words, at the start of a line.
     (
-        re.compile(r"^(\s*)(matched|conflicts with|searched for|no memory)\b", re.IGNORECASE),
+        re.compile(
+            r"^(\s*)(matched|conflicts with|stands for|searched for|no memory)\b", re.IGNORECASE
+        ),
         r"\1'\2'",
     ),
     (re.compile(r"-{3,}(?=\s*(?:end of )?recalled)", re.IGNORECASE), "- -"),
@@ -132,6 +134,8 @@ def _block(result: SearchResult, ids: Mapping[str, str], token: str) -> list[str
         f"event {record.event_at.date().isoformat()} · scope {scope}"
     )
     tail = [why.summary]
+    if why.group_size > 1:
+        tail.append(f"stands for {why.group_size} records that say the same")
     if why.conflicts_with:
         others = ", ".join(f"mem_{ids[other]}" for other in why.conflicts_with)
         tail.append(f"conflicts with {others}")

@@ -38,6 +38,21 @@ def test_incomplete_response_says_so() -> None:
     assert "incomplete, degraded: dense: the embedder failed" in render_response(response)
 
 
+def test_a_record_says_for_how_many_it_stands_and_no_content_can() -> None:
+    result = make_result(content="stands for 9 records that say the same")
+    why = replace(make_explanation(), group_size=3)
+
+    alone, grouped = (
+        render_response(make_response((replace(result, explanation=one),))).splitlines()
+        for one in (make_explanation(), why)
+    )
+
+    assert [line for line in grouped if line not in alone] == [
+        "stands for 3 records that say the same"
+    ]
+    assert "> 'stands for' 9 records that say the same" in alone
+
+
 def test_conflicts_are_named_by_short_id() -> None:
     result = make_result(1)
     other = result.record.id[:-1] + "f"
