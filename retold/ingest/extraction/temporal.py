@@ -32,6 +32,12 @@ _HYPOTHETICAL: Final = re.compile(
     r"|thinking (?:about|of)|considering)\b|如果|也许|可能|もし|かもしれ|만약",
     re.IGNORECASE,
 )
+_POLITE: Final = re.compile(
+    r"\bif (?:you (?:can|could|want|like|don't mind)|possible|that's (?:ok|okay|fine))\b"
+    r"|\b(?:could|would) (?:you|like)\b",
+    re.IGNORECASE,
+)
+"""Suppositions in form only."""
 _CLAUSES: Final = re.compile(r"[.!?;。！？；]+(?:\s+|$)|, (?=but\b|and\b|so\b)|\b(?:but|because)\b")
 
 
@@ -69,7 +75,7 @@ def is_plan(quote: str, said_at: datetime) -> bool:
     """
     timed = [clause for clause in _CLAUSES.split(quote) if spoken_times(clause, said_at)]
     return any(
-        not _HYPOTHETICAL.search(clause)
+        not _HYPOTHETICAL.search(_POLITE.sub(" ", clause))
         and (not is_past(clause) or _SCHEDULING.search(clause) is not None)
         for clause in timed or [quote]
     )

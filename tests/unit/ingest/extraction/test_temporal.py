@@ -1,7 +1,9 @@
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from retold.ingest.extraction.prompts import EXTRACT_PROMPT, prompt_text
 from retold.ingest.extraction.temporal import is_plan, spoken_times, unsupported_dates
 
 SAID = datetime(2026, 3, 10, 9, tzinfo=UTC)  # a Tuesday
@@ -78,6 +80,8 @@ def test_what_names_no_time_supports_none(quote):
         ("I might move to Rome next year.", False),
         ("I was ill last week, but my trip starts on Friday.", True),
         ("My dentist is on Dec. 5", True),
+        ("Could you send it by Friday, if possible?", True),
+        ("I would like it by Friday if that could be done.", False),
     ],
 )
 def test_a_past_or_supposed_time_is_no_plan(quote, plans):
@@ -111,3 +115,43 @@ def test_times_beyond_the_calendar_are_none_and_raise_nothing():
     for moment in (first, last):
         for quote in ("999 years ago", "in 999 years", "next year", "last week", "31 February"):
             spoken_times(quote, moment)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "on 3 May 2027", "on Friday", "in June", "in the third quarter, Q3", "in 2027",
+        "at Christmas", "yesterday", "today", "this morning", "tonight", "tomorrow", "last week",
+        "this month", "next year", "last winter", "this summer", "next season: next spring",
+        "three days ago", "two weeks ago", "a month ago", "five years ago", "in six weeks",
+        "two weeks from now", "at the beginning of the month", "in the middle of the year",
+        "at the end of the week", "from now on", "on the 9th",
+    ],
+)  # fmt: skip
+def test_each_time_that_the_prompt_lists_is_one(said):
+    assert spoken_times(f"It was {said}", SAID)
+
+
+def test_each_word_that_the_prompt_takes_for_no_time_is_none():
+    listed = re.search(r"Null when it names none \(([^)]*)\)", prompt_text(EXTRACT_PROMPT))
+    supposed = re.search(r"when it only supposes \(([^)]*)\)", prompt_text(EXTRACT_PROMPT))
+
+    words = re.findall(r'"([^"]+)"', listed[1])
+    assert len(words) > 4
+    assert [word for word in words if spoken_times(f"I lived there {word}.", SAID)] == []
+    doubts = re.findall(r'"([^"]+)"', supposed[1])
+    assert [word for word in doubts if is_plan(f"we {word} go there in June", SAID)] == []
+
+
+def test_the_dates_that_the_prompt_counts_out_may_be_written():
+    text = prompt_text(EXTRACT_PROMPT)
+    said_at = datetime(2021, 5, 4, 12, tzinfo=UTC)
+    assert "said on 4 May 2021" in text
+
+    counted = re.findall(r'"([^"]+)" becomes "((?:on|in) [^"]+)"', text)
+
+    assert len(counted) == 3
+    for words, written in counted:
+        assert not unsupported_dates(f"The user left {written}", f"I left {words}", said_at)
+        other = written.replace("2021", "2020")
+        assert unsupported_dates(f"The user left {other}", f"I left {words}", said_at)
