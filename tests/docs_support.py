@@ -29,6 +29,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli_support import retold_here
 from tests.network_guard import outside_guard
 
 ROOT = Path(__file__).parent.parent
@@ -237,16 +238,10 @@ def example_environment(environment: Mapping[str, str], directory: Path) -> dict
 
 
 def help_of(*command: str) -> str:
-    """Return the ``--help`` text of a command of the installed `retold`."""
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "retold"), *command, "--help"],
-        capture_output=True,
-        check=True,
-        env=example_environment(os.environ, ROOT) | {"COLUMNS": "200"},
-        text=True,
-        timeout=SECONDS,
-    )
-    return done.stdout
+    """Return the ``--help`` text of a command."""
+    finished = retold_here(*command, "--help", COLUMNS="200")
+    assert finished.code == 0, finished
+    return finished.out
 
 
 def subcommands(help_text: str) -> tuple[str, ...]:

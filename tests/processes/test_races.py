@@ -8,8 +8,6 @@ import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from retold import Overrides, Retold
 from retold.config import profile_config
 from retold.testing import FakeEmbedder, FakeJudge
@@ -79,8 +77,7 @@ retold.close()
 """
 
 
-@pytest.mark.parametrize("round_", range(3))
-def test_four_processes_writing_one_fact_end_with_one_active_record(tmp_path, round_):
+def test_four_processes_writing_one_fact_end_with_one_active_record(tmp_path):
     """Completions 3; remove the ``raise StaleComparison`` of the ingestor and it fails."""
     path = tmp_path / "memory.sqlite"
     opened(path).close()
