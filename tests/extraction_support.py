@@ -50,9 +50,10 @@ class Extraction:
         assert outcome.done == "reviewed", outcome
 
     def facts(self, user="ana", agent="helper", *, summaries=False):
-        """Return the active records, oldest first, summaries left out."""
-        page = self.lab.session(user, agent).list(limit=1000)
-        kept = [one for one in page.records if (one.source_kind == "session_summary") == summaries]
+        """Return the active records of the two personal scopes, oldest first, without summaries."""
+        page = self.lab.session(user, agent, session_id="looking").list(limit=1000)
+        personal = [one for one in page.records if one.scope.kind in ("agent", "user")]
+        kept = [one for one in personal if (one.source_kind == "session_summary") == summaries]
         return kept[::-1]
 
     def event(self, session_id, kind="extraction.run"):
