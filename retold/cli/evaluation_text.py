@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from retold.cli.text import clean, count, heading, labelled, table
-from retold.operations.evaluation.asking import TRIGGERS, UNNEEDED, Answers
+from retold.operations.evaluation.asking import TRIGGERS, Answers
 from retold.operations.evaluation.evaluate import Evaluation, Pipeline, context_of
 from retold.operations.evaluation.metrics import MEASURES, Estimate
 from retold.operations.evaluation.summary import (
@@ -23,12 +23,19 @@ from retold.operations.evaluation.summary import (
 
 _HEADINGS: Final = ("recall@1", "@5", "@10", "@20", "@100", "ndcg@10", "mrr")
 _TRIGGER_NAMES: Final = {"tool": "asked for", "auto": "host-issued"}
-_GATE_TITLES: Final = ("empty", "no memory", "foreign", "plain")
-
+_GATE: Final = {
+    NEEDED_EMPTY: "empty",
+    RETURNED_RECALL: "recall",
+    RETURNED: "records",
+    "no_memory_admitted": "no memory",
+    "foreign_admitted": "foreign",
+    "plain_admitted": "plain",
+}
 _MEANINGS: Final = {
     "recall@k": "the part of what answers among the first k that a search found, in its order "
     "before the gate cuts",
     "empty": "the part of questions with an answer for which nothing was returned",
+    "recall": "the part of what answers among what was returned, and how many records that were",
     "no memory": "the part of prompts that need no memory for which something was returned",
     "foreign": "the same of questions about another store of the file",
     "plain": "the same of messages of the user that ask for nothing remembered",
@@ -71,8 +78,6 @@ def evaluation_lines(results: Results) -> Iterator[str]:
     yield ""
     yield from _gate_table(results)
     yield ""
-    yield from _returned_table(results)
-    yield ""
     for name, meaning in _MEANINGS.items():
         yield from labelled(name, meaning)
 
@@ -86,31 +91,24 @@ def _ranking_table(category: str, metrics: Mapping[Pipeline, Metrics]) -> Iterat
 
 
 def _gate_table(results: Results) -> Iterator[str]:
-    yield heading("gate: needed questions that found nothing, and what was admitted")
+    yield heading("gate: what comes back of needed questions, and what is admitted")
     rows = list(_gate_rows(results))
-    told = [at for at in range(len(_GATE_TITLES)) if any(values[at] for _, values in rows)]
+    told = [at for at in range(len(_GATE)) if any(values[at] for _, values in rows)]
     chosen = ((label, [values[at] for at in told]) for label, values in rows)
-    yield from _table(("", *(_GATE_TITLES[at] for at in told)), chosen)
+    titles = list(_GATE.values())
+    yield from _table(("", *(titles[at] for at in told)), chosen)
 
 
 def _gate_rows(results: Results) -> Iterator[tuple[str, list[Estimate | None]]]:
-    names = (NEEDED_EMPTY, *(f"{kind}_admitted" for kind in UNNEEDED))
     for name, answers in results.items():
         metrics = gate_metrics(answers)
         if name == "bm25":
-            yield "bm25, without a gate", [metrics[one] for one in names]
+            yield "bm25, no gate", [metrics[one] for one in _GATE]
             continue
         for trigger in TRIGGERS:
             prefix = f"{AUTO} " if trigger == "auto" else ""
             label = f"{name}, {_TRIGGER_NAMES[trigger]}"
-            yield label, [metrics[f"{prefix}{one}"] for one in names]
-
-
-def _returned_table(results: Results) -> Iterator[str]:
-    yield heading("returned by searches that somebody asked for")
-    every = {name: gate_metrics(answers) for name, answers in results.items()}
-    rows = ((name, [one[RETURNED_RECALL], one[RETURNED]]) for name, one in every.items())
-    yield from _table(("", "recall", "records"), rows)
+            yield label, [metrics[f"{prefix}{one}"] for one in _GATE]
 
 
 def _table(

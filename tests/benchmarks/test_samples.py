@@ -18,10 +18,10 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 STAGES = ["lexical", "dense", "fused", "freshness", "gate"]
 
 
-def run(program, *options, cwd):
+def run(program, *options, cwd, check=True):
     """Run a benchmark in an empty folder, as a reader would, and return what it printed."""
     command = [sys.executable, str(BENCHMARKS / program), *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd)
+    return subprocess.run(command, capture_output=True, text=True, check=check, cwd=cwd)
 
 
 def case(name, turns, question, **more):
@@ -86,6 +86,24 @@ def test_retrieval_says_that_its_data_is_absent(tmp_path):
 
     assert done.stdout == ""
     assert "nothing.jsonl is absent" in done.stderr
+
+
+def test_quality_names_every_floor_that_does_not_hold(data, tmp_path):
+    known, lacking = tmp_path / "xquad-en-dev.jsonl", tmp_path / "locomo-dev.jsonl"
+    for copy in (known, lacking):
+        copy.write_bytes(data.read_bytes())
+    options = ["--cache", tmp_path / "c", "--check", "--json"]
+    files = [known, lacking, tmp_path / "nothing.jsonl"]
+    done = run("quality.py", "--data", *files, *options, cwd=tmp_path, check=False)
+
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if "than" in line] == [
+        "locomo-dev.jsonl: auto no_memory_admitted is None, more than 0.1"
+    ]
+    assert "nothing.jsonl is absent" in done.stderr
+    measured = json.loads(done.stdout)
+    assert list(measured) == [known.name, lacking.name]
+    assert measured[known.name]["measured"]["recall@1"] == 1.0
 
 
 def test_latency_returns_the_ids_of_the_literal_method_in_both_shapes(tmp_path):

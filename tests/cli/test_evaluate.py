@@ -77,7 +77,7 @@ def test_evaluate_shows_both_presets_beside_plain_bm25(data):
     assert lines[2] == "items      turns to the measured preset"
     assert [line.split()[0] for line in lines[7:13:2]] == PRESETS
     assert "design, host-issued" in done.out
-    assert "bm25, without a gate" in done.out
+    assert "bm25, no gate" in done.out
     assert str(data.parent) not in done.out
     assert max(map(len, lines)) <= 80
 

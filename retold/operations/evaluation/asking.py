@@ -30,15 +30,14 @@ class Asked:
 
     ``values`` are those of ``metrics.measure`` for its gold, ``sessions`` the same for the
     sessions of its gold; None where gold names sessions already or the items have none.
-    ``returned_recall`` is the part of its gold among what was returned.
+    ``returned_recall`` is the part of its gold among what was returned, ``returned`` how much was.
     """
 
     category: str
     values: tuple[float, ...]
     sessions: tuple[float, ...] | None
-    returned: int
-    returned_recall: float
-    empty: Mapping[Trigger, bool]
+    returned: Mapping[Trigger, int]
+    returned_recall: Mapping[Trigger, float]
     passed: tuple[bool, ...]
 
 
@@ -170,20 +169,25 @@ def _asked(
 ) -> Asked:
     gold, tool = question.gold, found["tool"]
     ranked_sessions = tuple(dict.fromkeys(session_of[item] for item in tool.ranking))
-    returned = (
-        [session_of[item] for item in tool.returned] if question.by_session else tool.returned
-    )
     gold_sessions = {session_of[item] for item in gold if item in session_of}
     of_turns = case.is_turns and not question.by_session and gold_sessions
     return Asked(
         category=question.category,
         values=measure(ranked_sessions if question.by_session else tool.ranking, gold),
         sessions=measure(ranked_sessions, gold_sessions) if of_turns else None,
-        returned=len(tool.returned),
-        returned_recall=len(gold.intersection(returned)) / len(gold),
-        empty={trigger: not one.returned for trigger, one in found.items()},
+        returned={trigger: len(one.returned) for trigger, one in found.items()},
+        returned_recall={
+            trigger: _returned_recall(question, session_of, one) for trigger, one in found.items()
+        },
         passed=tool.passed,
     )
+
+
+def _returned_recall(question: Question, session_of: Mapping[str, str], found: Found) -> float:
+    returned = (
+        map(session_of.__getitem__, found.returned) if question.by_session else found.returned
+    )
+    return len(question.gold.intersection(returned)) / len(question.gold)
 
 
 def _admitted(kind: Unneeded, found: Mapping[Trigger, Found]) -> Admitted:

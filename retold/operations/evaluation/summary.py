@@ -41,16 +41,19 @@ def gate_metrics(answers: Answers) -> Metrics:
     Names without a prefix are of searches that somebody asked for, those with ``auto`` before
     them of host-issued ones.
     """
-    returned = [(one.returned_recall, float(one.returned)) for one in answers.asked]
     metrics: Metrics = {}
     for trigger in TRIGGERS:
         prefix = f"{AUTO} " if trigger == "auto" else ""
-        empty = [(float(one.empty[trigger]),) for one in answers.asked]
-        metrics |= _named([f"{prefix}{NEEDED_EMPTY}"], empty)
+        of_needed = [
+            (float(not one.returned[trigger]), one.returned_recall[trigger], one.returned[trigger])
+            for one in answers.asked
+        ]
+        names = [f"{prefix}{name}" for name in (NEEDED_EMPTY, RETURNED_RECALL, RETURNED)]
+        metrics |= _named(names, of_needed)
         for kind in UNNEEDED:
             found = [(float(one.found[trigger]),) for one in answers.admitted if one.kind == kind]
             metrics |= _named([f"{prefix}{kind}_admitted"], found)
-    return metrics | _named([RETURNED_RECALL, RETURNED], returned)
+    return metrics
 
 
 def flat(answers: Answers) -> dict[str, float | None]:

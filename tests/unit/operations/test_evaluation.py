@@ -268,6 +268,7 @@ def test_metrics_have_their_names_and_values(answers):
     assert flat["session recall@1"] == pytest.approx((1 / 2 + 1) / 2)
     assert flat["returned_recall"] == pytest.approx((1 / 2 + 1 + 0) / 3, abs=1e-4)
     assert flat["returned_records"] == pytest.approx(5 / 3, abs=1e-4)
+    assert flat["auto returned_recall"] == flat["auto returned_records"] == 0
     assert all(value is None or isinstance(value, int | float) for value in flat.values())
 
 
