@@ -1,10 +1,16 @@
 """What FTS5 itself finds: the durable index as the measure of the one in the process."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+
+import apsw
 
 from retold.retrieve.terms import QueryTerm
 from retold.store import Transaction
 
+_SCHEMA = resources.files("retold.store").joinpath("schema.sql").read_text(encoding="utf-8")
+FTS_TABLE = re.search(r"create virtual table records_fts .*?;", _SCHEMA, re.DOTALL)[0]
 _SEARCH = """
 select rowid, -bm25(records_fts, 1.0, 2.0, 3.0) as score
 from records_fts
@@ -30,6 +36,12 @@ def fts_search(tx: Transaction, match: str | None, limit: int = 30) -> list[tupl
     return [] if match is None else list(tx.run(_SEARCH, (match, limit)))
 
 
-def fts_keys(tx: Transaction, words: Sequence[str]) -> list[int]:
-    """Return the keys of rows that hold any of the prepared words, ascending."""
-    return sorted(seq for seq, _ in fts_search(tx, " OR ".join(map(quoted, words)), 1_000))
+def fts_of(rows: Mapping[int, Sequence[str]], match: str, limit: int) -> list[tuple[int, float]]:
+    """Return what FTS5 finds in a table of these prepared rows and no others."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(FTS_TABLE)
+    connection.executemany(
+        "insert into records_fts(rowid, content, subject, aliases) values (?, ?, ?, ?)",
+        [(seq, *texts) for seq, texts in rows.items()],
+    )
+    return list(connection.execute(_SEARCH, (match, limit)))

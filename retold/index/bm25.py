@@ -64,8 +64,10 @@ class EligibleWords:
         # Which rows the postings speak for.
         self._posted = self._mask if words.replaced is None else self._mask & ~words.replaced
         self._keeps_all = self._rows is None and bool(self._posted.all())
-        mine = words.lengths[self._mask if self._rows is None else self._rows]
-        tokens = int(mine.sum(dtype=np.int64))
+        lengths = words.lengths
+        if not self._keeps_all:
+            lengths = lengths[self._mask if self._rows is None else self._rows]
+        tokens = int(lengths.sum(dtype=np.int64))
         self._average = tokens / eligible.count if tokens else 0.0
         postings = words.postings
         self._of_code = self._weighed(postings.code_times, postings.code_lengths)
@@ -74,6 +76,11 @@ class EligibleWords:
 
     def __repr__(self) -> str:
         return f"EligibleWords(rows={self._eligible.count}, average_length={self._average:.1f})"
+
+    @property
+    def snapshot(self) -> Words:
+        """Return the words of all rows; another object as soon as any of them changes."""
+        return self._words
 
     def search(self, phrases: Sequence[Phrase], limit: int) -> list[Hit]:
         """Return up to ``limit`` (record key, score) that hold a phrase, best first, ties by key.

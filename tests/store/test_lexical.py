@@ -1,9 +1,7 @@
 """The full-text index and its exact tokens."""
 
-import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from importlib import resources
 
 import apsw
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from retold.store import tokenizer
 from retold.text import prepare_fts
-from tests.fts_oracle import fts_search, quoted
+from tests.fts_oracle import FTS_TABLE, fts_search, quoted
 
 
 def index(store, *contents, subject="", aliases=""):
@@ -106,8 +104,6 @@ def test_insert_counts_the_tokens_of_all_columns(store):
 
 # --- tokens ---------------------------------------------------------------------------
 
-SCHEMA = resources.files("retold.store").joinpath("schema.sql").read_text(encoding="utf-8")
-FTS_TABLE = re.search(r"create virtual table records_fts .*?;", SCHEMA, re.DOTALL)[0]
 # SQLite takes no text with a lone surrogate, and its own C code stops at a NUL.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 

@@ -105,6 +105,43 @@ def test_superseded_records_appear_only_with_history(world: World) -> None:
     }
 
 
+@pytest.mark.parametrize("preset", ["design", "measured"])
+def test_writes_of_another_user_change_nothing_that_a_search_shows(
+    build: Build, preset: str
+) -> None:
+    """Fails when words are weighed by all rows: "tea" is common where bob's records count."""
+    world = build(config(retrieval={"preset": preset}))
+    for content in ("Drinks green tea daily", "Bought a teapot", "Sells honey in Porto"):
+        world.add(content)
+
+    def shown() -> list[object]:
+        found = world.search("green tea honey")
+        assert {one.explanation.lexical is None for one in found.results} == {False}
+        return [(one.record.id, one.score, one.explanation) for one in found.results]
+
+    alone = shown()
+    for number in range(9):
+        world.add(f"tea tea with honey {number}", owner=BOB)
+
+    assert shown() == alone
+
+
+def test_words_of_what_was_believed_are_found_at_that_moment_only(world: World) -> None:
+    old = world.add("Launch code is walrus", vector=False)
+    then = world.clock()
+    world.later(days=1)
+    world.add("Launch code is heron", supersedes=old, vector=False)
+
+    def found(**asked: Any) -> list[str]:
+        return ids(world.search("walrus code", **asked).results)
+
+    assert (found(known_at=then), found(include_history=True)[:1], found()) == (
+        [old.id],
+        [old.id],
+        [],
+    )
+
+
 def test_expired_records_are_gone_without_a_write(world: World) -> None:
     record = world.add("Parking is on level three", expires_at=world.clock() + timedelta(days=1))
     assert ids(world.search("parking level").results) == [record.id]
