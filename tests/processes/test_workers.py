@@ -205,24 +205,3 @@ def fill_disk(here, extraction):
 def limit(pid, size):
     """Let a process write files up to this size: 0 is what a full disk does to it."""
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-
-
-def test_storm_extracts_every_session_once_and_leaves_the_deadly_one_as_a_dead_letter(here):
-    normal = [here.requested(f"chat {number}", ring=False) for number in range(12)]
-    deadly = here.requested("kill me", ring=False)
-    maintenance = here.start("maintenance")
-    for _ in range(3):
-        extraction = here.start("extraction")
-        maintenance.until("swept")
-        extraction.kill_group()
-        for session_id in normal:
-            if here.state(session_id).token is not None:
-                long_ago(here.store, session_id)
-    here.start("extraction")
-    while not all(here.state(each).extracted_at for each in normal) or not (
-        here.state(deadly).failed_at
-    ):
-        maintenance.until("gave a sign of life")
-
-    assert sorted(here.runs()) == sorted(normal)
-    assert {here.state(each).token for each in [*normal, deadly]} == {None}

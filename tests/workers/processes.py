@@ -32,6 +32,7 @@ class Consumer:
 
     process: subprocess.Popen
     lines: list = field(default_factory=list)
+    reader: threading.Thread | None = None
 
     def until(self, wanted, **facts):
         """Read log lines up to the one with this message and these facts, and return it."""
@@ -46,6 +47,11 @@ class Consumer:
                 return line
         raise AssertionError(f"the consumer ended without {wanted!r} {facts}: {self.lines}")
 
+    def drain(self):
+        """Read the log from now on, so that a long one never holds the consumer up."""
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
+        self.reader.start()
+
     def kill_group(self):
         """End the consumer and its children at once, as a power cut would."""
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -59,6 +65,10 @@ class Consumer:
 
     def rest(self):
         """Read the log to its end, which comes when no process of the consumer is left."""
+        if self.reader is not None:
+            self.reader.join()
+            self.process.wait()
+            return
         with self._patience():
             for text in self.process.stderr:
                 self.lines.append(json.loads(text) if text.startswith("{") else {"message": text})
@@ -85,11 +95,11 @@ class Consumer:
 class Site:
     """A store with its workers' configuration."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, config=CONFIG, overrides=None):
         self.path = Path(folder) / "memory.sqlite"
         self.config = Path(folder) / "retold.yaml"
-        self.config.write_text(CONFIG, encoding="utf-8")
-        self.retold = Retold.open(self.path, config=self.config, overrides=fakes())
+        self.config.write_text(config, encoding="utf-8")
+        self.retold = Retold.open(self.path, config=self.config, overrides=overrides or fakes())
         self.store = self.retold.store
         self._started = []
 
@@ -111,11 +121,14 @@ class Site:
                 return requested(silent, name)
         return requested(self.retold, name)
 
-    def start(self, queue, *arguments):
-        """Start a consumer and wait until it works."""
-        module = ["workers", queue] if queue == "maintenance" else ["tests.workers.scripted"]
+    def module(self, queue):
+        """Return what Python runs for the consumer of a queue."""
+        return ["workers", queue] if queue == "maintenance" else ["tests.workers.scripted"]
+
+    def start(self, queue, *arguments, wait=True):
+        """Start a consumer and wait until it works, or have its log read in the background."""
         process = subprocess.Popen(
-            [sys.executable, "-m", *module, *arguments],
+            [sys.executable, "-m", *self.module(queue), *arguments],
             cwd=ROOT,
             env=environment(**self.variables()),
             stderr=subprocess.PIPE,
@@ -124,7 +137,10 @@ class Site:
         )
         consumer = Consumer(process)
         self._started.append(consumer)
-        consumer.until("gave a sign of life")
+        if wait:
+            consumer.until("gave a sign of life")
+        else:
+            consumer.drain()
         return consumer
 
     def state(self, session_id):
