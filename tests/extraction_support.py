@@ -72,19 +72,20 @@ class Extraction:
             return tx.claims.require(session_id)
 
 
-def proposals(**by_words):
-    """Return a table of an extractor: what is proposed where some words are said."""
-    return {words.replace("_", " "): each for words, each in by_words.items()}
-
-
 USUAL = {"peanuts": [ALLERGY], "Lisbon": [HOME], "beekeeper": [HOBBY]}
 
 
 @contextmanager
-def extraction(table=None, *, extractor=None, reviewer=None, settings=None, **overrides):
-    """Open a lab on a file of its own; the rule judge decides what quotes support."""
-    extractor = extractor or TableExtractor(USUAL if table is None else table)
-    reviewer = reviewer or FakeCandidateReviewer()
+def extraction(
+    table=None, *, extractor=None, reviewer=None, settings=None, structured=False, **overrides
+):
+    """Open a lab on a file of its own; the rule judge decides what quotes support.
+
+    ``structured`` takes the extractor and reviewer that ship, on the ``completions`` given.
+    """
+    if not structured:
+        extractor = extractor or TableExtractor(USUAL if table is None else table)
+        reviewer = reviewer or FakeCandidateReviewer()
     overrides.setdefault("judge", LexicalJudge())
     with MemoryLab.open(
         settings=settings, extractor=extractor, candidate_reviewer=reviewer, **overrides
