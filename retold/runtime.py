@@ -324,7 +324,12 @@ def _queue(config: RetoldConfig, store: Store, steps: ExtractionSteps) -> JobQue
     if store.read_only or cfg.backend == "none":
         return NoQueue()
     if cfg.backend == "thread":
-        return ThreadQueue(steps.run, max_pending=cfg.max_pending, due=steps.due)
+        return ThreadQueue(
+            steps.run,
+            max_pending=cfg.max_pending,
+            due=steps.due,
+            pause=steps.seconds_until_due,
+        )
     return HueyQueue(
         queue_path(store.path, cfg.directory, "extraction"),
         timeout_ms=cfg.enqueue_timeout_ms,

@@ -130,6 +130,12 @@ class ExtractionSteps:
         with self._store.read() as tx:
             return tx.claims.list_due(self._policy.stale_before(tx.now), limit=AT_ONCE)
 
+    def seconds_until_due(self) -> float | None:
+        """Return how long until a session that waits is due; None when none will be by itself."""
+        with self._store.read() as tx:
+            moment = tx.claims.next_due_at()
+            return None if moment is None else max((moment - tx.now).total_seconds(), 0.0)
+
     def _require_work(self) -> StepWork:
         if self.work is None:
             raise NotYetAvailable.named("extraction in the background")

@@ -16,6 +16,16 @@ Job = Callable[[str], object]
 Due = Callable[[], Sequence[str]]
 """Sessions that wait in the store and that nobody works on, longest waiting first."""
 
+Pause = Callable[[], float | None]
+"""Seconds until another session is due, None when none will be by itself."""
+
+LONGEST_PAUSE_SECONDS = 60.0
+"""A pause may end earlier than it seemed: somebody put a session back on the list."""
+
+
+def _no_pause() -> float | None:
+    return None
+
 
 class NoQueue:
     """Ring nothing. A requested session stays due in the store until workers look for it."""
@@ -29,15 +39,19 @@ class ThreadQueue:
 
     The thread lives only while there is something to do. A session that is announced again while
     it waits is worked on once. After the announced ones it looks for others that are due: those
-    that an earlier process left, or whose announcement was lost.
+    that an earlier process left, whose announcement was lost, or that failed and are to be tried
+    again, for which it waits.
     """
 
-    def __init__(self, job: Job, *, max_pending: int, due: Due = tuple) -> None:
+    def __init__(
+        self, job: Job, *, max_pending: int, due: Due = tuple, pause: Pause = _no_pause
+    ) -> None:
         """Take the work; beyond ``max_pending`` waiting sessions an announcement is dropped."""
         self._job = job
         self._due = due
+        self._pause = pause
         self._max_pending = max_pending
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._waiting: deque[str] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -51,6 +65,7 @@ class ThreadQueue:
                 logger.warning("too many sessions wait", extra={"session_id": session_id})
                 return
             self._waiting.append(session_id)
+            self._lock.notify()
             if self._thread is not None and self._thread.is_alive():
                 return
             thread = threading.Thread(target=self._work, name="retold-extraction", daemon=True)
@@ -70,6 +85,7 @@ class ThreadQueue:
         with self._lock:
             self._closed = True
             self._waiting.clear()
+            self._lock.notify()
             thread = self._thread
         if thread is None or thread is threading.current_thread():
             return True
@@ -89,25 +105,35 @@ class ThreadQueue:
                 )
 
     def _next(self, tried: set[str]) -> str | None:
-        """Return what is announced, else what is due and was not tried; None ends the thread."""
-        with self._lock:
-            if self._waiting:
-                return self._waiting.popleft()
-        left = self._left_due(tried)
-        with self._lock:
-            if self._waiting:
-                return self._waiting.popleft()
-            if left is not None and not self._closed:
-                return left
-            # Under the lock: an announcement that comes now starts a thread of its own.
-            self._thread = None
-            return None
+        """Return what is announced, else what is due; None ends the thread.
 
-    def _left_due(self, tried: set[str]) -> str | None:
+        What was tried and is due at once again, as after a claim that ended by itself, is left to
+        the next pause.
+        """
+        while True:
+            with self._lock:
+                if self._waiting:
+                    return self._waiting.popleft()
+            left, pause = self._look(tried)
+            with self._lock:
+                if self._waiting:
+                    return self._waiting.popleft()
+                if left is not None and not self._closed:
+                    return left
+                if pause is None or self._closed:
+                    # Under the lock: an announcement that comes now starts a thread of its own.
+                    self._thread = None
+                    return None
+                self._lock.wait(min(pause, LONGEST_PAUSE_SECONDS))
+            tried.clear()
+
+    def _look(self, tried: set[str]) -> tuple[str | None, float | None]:
+        """Return a session that is due and was not tried, and the pause when there is none."""
         if self._closed:
-            return None
+            return None, None
         try:
-            return next((one for one in self._due() if one not in tried), None)
+            left = next((one for one in self._due() if one not in tried), None)
+            return left, self._pause() if left is None else None
         except Exception as error:  # it is asked again with the next announcement
             logger.warning("could not look what is due", extra={"error": type(error).__name__})
-            return None
+            return None, None

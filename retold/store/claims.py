@@ -174,6 +174,11 @@ class ClaimRepository:
         again = self._ids("list_due_again", bindings | {"limit": limit - len(first)})
         return first + again
 
+    def next_due_at(self) -> datetime | None:
+        """Return when the next of the segments that wait after a failure is due; None for none."""
+        row = self._tx.one(QUERIES["next_due_at"], {"now": to_text(self._tx.now)})
+        return None if row is None else from_text_or_none(row[0])
+
     def list_stale(self, stale_before: datetime, *, limit: int) -> list[str]:
         """Return ids of segments whose claim was last renewed before the moment."""
         return self._ids("list_stale", {"stale_before": to_text(stale_before), "limit": limit})

@@ -107,3 +107,65 @@ def test_closing_from_within_a_job_does_not_wait_for_itself():
     queue._thread and queue._thread.join(PATIENCE_SECONDS)
 
     assert closed == [True]
+
+
+def test_what_is_due_in_the_store_is_taken_up_after_what_was_announced():
+    job = Job()
+    job.let_go.set()
+    due = {"s2", "s3"}
+    queue = ThreadQueue(
+        job, max_pending=10, due=lambda: sorted(due - set(job.done) | {"s1", "stubborn"})
+    )
+    queue.request_extraction("s1")
+
+    assert ended(queue)
+    assert job.done == ["s1", "s2", "s3", "stubborn"]
+
+
+def test_failed_session_is_tried_again_after_its_pause():
+    """Nobody rings for it; in this process the thread itself waits until it is due."""
+    job = Job()
+    job.let_go.set()
+    pauses = iter([0.001, None])
+    queue = ThreadQueue(
+        job,
+        max_pending=10,
+        due=lambda: ["s1"] if job.done.count("s1") < 2 else [],
+        pause=lambda: next(pauses),
+    )
+    queue.request_extraction("s1")
+
+    assert ended(queue)
+    assert job.done == ["s1", "s1"]
+
+
+def test_thread_that_waits_for_a_session_takes_an_announced_one_and_ends_when_closed():
+    job, waits = Job(), threading.Event()
+    job.let_go.set()
+
+    def pause():
+        waits.set()
+        return 3600.0
+
+    queue = ThreadQueue(job, max_pending=10, pause=pause)
+    queue.request_extraction("s1")
+    assert waits.wait(PATIENCE_SECONDS)
+    waits.clear()
+    queue.request_extraction("s2")
+    assert waits.wait(PATIENCE_SECONDS)
+
+    assert job.done == ["s1", "s2"]
+    assert queue.close(PATIENCE_SECONDS)
+
+
+def test_store_that_cannot_be_looked_into_ends_the_thread(caplog):
+    def due():
+        raise OSError("what the user said")
+
+    job = Job()
+    job.let_go.set()
+    queue = ThreadQueue(job, max_pending=10, due=due)
+    queue.request_extraction("s1")
+
+    assert ended(queue)
+    assert "what the user said" not in caplog.text
