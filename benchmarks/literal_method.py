@@ -29,7 +29,7 @@ from retold.index.matrix import row_dots
 from retold.models import Principal
 from retold.policy.grants import readable_scopes
 from retold.protocols import Vectors
-from retold.retrieve.assemble import assemble_pool
+from retold.retrieve.assemble import Scored, assemble_pool
 from retold.retrieve.budget import fill_budget, result_tokens
 from retold.retrieve.conflicts import pair_counterparts
 from retold.retrieve.dedup import collapse_duplicates
@@ -163,7 +163,8 @@ class LiteralMethod:
                 lists = (ScoredList("dense", tuple(dense)), ScoredList("lexical", tuple(lexical)))
                 fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
                 rows = CandidateRepository(tx).rows([seq for seq, _ in fused])
-                pool = assemble_pool(fused, (*lists, ScoredList("entity")), rows, matches, {})
+                scored = [Scored(*pair) for pair in fused]
+                pool = assemble_pool(scored, (*lists, ScoredList("entity")), rows, matches, {})
                 pool = apply_freshness(pool, tx.now, cfg.freshness, windowed=False)
                 signals = QuerySignals("tool", ("dense", "lexical", "entity"), (len(terms),))
                 passed = decide(signals, pool, cfg.gate).kept

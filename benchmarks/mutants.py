@@ -117,7 +117,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the lexical generator searches all rows",
         (
             Change(
-                "retold/retrieve/retriever.py",
+                "retold/retrieve/pool.py",
                 "self._index.words(tx, eligible)",
                 f"self._index.words(tx, self._index.eligible({EVERY_SCOPE}, now_us=0))",
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -61,6 +61,20 @@ class Embedder(Protocol):
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), dims) float32 rows of unit length, in the order of ``texts``."""
+        ...
+
+
+@runtime_checkable
+class ScriptReader(Protocol):
+    """What an embedder may say besides: which scripts it reads.
+
+    One that says nothing counts as reading Latin script only: for a query in another one its
+    cosines weigh less and open no gate. ``embedding.scripts`` overrules what is said here.
+    """
+
+    @property
+    def scripts(self) -> Collection[str]:
+        """Name scripts as ``embedding.scripts`` does: ``latin``, ``han`` and so on, or ``all``."""
         ...
 
 

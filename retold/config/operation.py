@@ -107,7 +107,6 @@ class EmbeddingConfig(Block):
         None,
         "Scripts that the model reads, or all; null is what the embedder says, and latin where it "
         "says nothing.",
-        waits=True,
     )
 
     @property

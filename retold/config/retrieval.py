@@ -100,18 +100,14 @@ class FusionConfig(Block):
         None,
         "By rank, or as a weighted sum of scaled cosine and bm25; null is rrf in design and convex "
         "in measured.",
-        waits=True,
     )
-    alpha: float = key(
-        0.6, "Weight of the cosine in a convex fusion.", "fraction", ge=0, le=1, waits=True
-    )
+    alpha: float = key(0.6, "Weight of the cosine in a convex fusion.", "fraction", ge=0, le=1)
     alpha_uncovered: float = key(
         0.3,
         "Weight of the cosine for a query in a script that the embedder does not read.",
         "fraction",
         ge=0,
         le=1,
-        waits=True,
     )
 
 
@@ -122,10 +118,9 @@ class EntitiesConfig(Block):
         None,
         "A ranking of its own, or at most a tie-break; null is list in design and tie_break in "
         "measured.",
-        waits=True,
     )
     tie_break: float = key(
-        0.02, "Most that a named entity adds to a fused score.", "score", ge=0, le=1, waits=True
+        0.02, "Most that a named entity adds to a fused score.", "score", ge=0, le=1
     )
 
 
@@ -139,7 +134,6 @@ class BoostsConfig(Block):
         "score",
         ge=0,
         le=1,
-        waits=True,
     )
     session: float | None = key(
         None,
@@ -147,14 +141,9 @@ class BoostsConfig(Block):
         "score",
         ge=0,
         le=1,
-        waits=True,
     )
-    session_min_records: int = key(
-        2, "Smaller sessions support nothing.", "records", ge=1, waits=True
-    )
-    session_max_records: int = key(
-        40, "Larger sessions support nothing.", "records", ge=1, waits=True
-    )
+    session_min_records: int = key(2, "Smaller sessions support nothing.", "records", ge=1)
+    session_max_records: int = key(40, "Larger sessions support nothing.", "records", ge=1)
     neighbour: float = key(
         0.5,
         "Part of a neighbouring turn's score that a turn has at least, in context turns.",
@@ -169,7 +158,6 @@ class BoostsConfig(Block):
         "score",
         ge=0,
         le=1,
-        waits=True,
     )
 
 
@@ -262,16 +250,14 @@ class NullZConfig(Block):
         1.0,
         "Least Z of a search that a model or a person asked for.",
         "standard deviations",
-        waits=True,
     )
-    auto: float = key(2.0, "Least Z of a host-issued search.", "standard deviations", waits=True)
+    auto: float = key(2.0, "Least Z of a host-issued search.", "standard deviations")
     unk_weight: float = key(
         2.0,
         "How much the share of words that no readable record holds lowers the signal, in "
         "deviations of the bank's cosines.",
         "standard deviations",
         ge=0,
-        waits=True,
     )
     relative_cut: float = key(
         0.5,
@@ -279,7 +265,6 @@ class NullZConfig(Block):
         "fraction",
         ge=0,
         le=1,
-        waits=True,
     )
 
     def threshold(self, trigger: Trigger) -> float:
@@ -294,7 +279,6 @@ class GateConfig(Block):
         None,
         "A floor for each record, or one decision about the query; null is floors in design and "
         "null_z in measured.",
-        waits=True,
     )
     null_z: NullZConfig = NullZConfig()
     dense_floor: DenseFloorConfig = DenseFloorConfig()
@@ -327,18 +311,14 @@ class FreshnessConfig(Block):
         None,
         "Decay of episodic scores, a bonus for recent events of any kind, or neither; null is "
         "multiplicative in design and additive in measured.",
-        waits=True,
     )
-    weight: float = key(
-        0.05, "Most that recency adds to a fused score.", "score", ge=0, le=1, waits=True
-    )
+    weight: float = key(0.05, "Most that recency adds to a fused score.", "score", ge=0, le=1)
     half_life_part: float = key(
         0.25,
         "Age that halves the bonus, as a part of the time that the readable records span.",
         "fraction",
         gt=0,
         le=1,
-        waits=True,
     )
     episodic_half_life_days: float = key(
         30, "Event age that halves an episodic score.", "days", gt=0
@@ -367,9 +347,7 @@ class RetrievalConfig(Block):
     fusion: FusionConfig = FusionConfig()
     entities: EntitiesConfig = EntitiesConfig()
     boosts: BoostsConfig = BoostsConfig()
-    time_zone: TimeZone = key(
-        "UTC", "IANA time zone in which a day that a query names begins.", waits=True
-    )
+    time_zone: TimeZone = key("UTC", "IANA time zone in which a day that a query names begins.")
     context: Context = key(
         "facts",
         "What most records are: short facts, or raw turns, which their neighbours explain.",

@@ -14,7 +14,7 @@ from retold.index.checks import check_vectors
 from retold.index.device import Placement
 from retold.index.onnx import OnnxEmbedder
 from retold.index.sentence_transformers import SentenceTransformersEmbedder
-from retold.protocols import Embedder, Vectors
+from retold.protocols import Embedder, ScriptReader, Vectors
 
 __all__ = [
     "BgeM3Embedder",
@@ -59,6 +59,12 @@ class QueryCache:
     def dims(self) -> int:
         """Return the width of every vector."""
         return self._inner.dims
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """Name the scripts that the inner model reads; Latin alone when it says nothing."""
+        inner = self._inner
+        return tuple(inner.scripts) if isinstance(inner, ScriptReader) else ("latin",)
 
     @property
     def is_loaded(self) -> bool:

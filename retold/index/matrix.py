@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.index.columns import Eligible, Rows, Seqs
+from retold.index.dots import BLOCK_ROWS as BLOCK_ROWS
+from retold.index.dots import row_dots as row_dots
+from retold.index.references import References
 
 Vector = npt.NDArray[np.float32]
 Vectors = npt.NDArray[np.float32]
@@ -16,26 +19,9 @@ Hit = tuple[int, float]
 
 GATHER_BELOW = 0.4
 """Copying eligible rows together beats reading all of them below this part (hotpath.md 2)."""
-BLOCK_ROWS = 256
-"""Rows scored at once, so that they are still in the cache for the next query."""
 UNIT_TOLERANCE = 1e-5
 """How far a squared length may be from 1 before a loaded row counts as not of unit length."""
 _SPARE_ROWS = 1024
-
-
-def row_dots(rows: Vectors, vector: Vector) -> Scores:
-    """Return the dot product of each row with the vector.
-
-    Every row is multiplied by itself, on one thread, so its bits depend on nothing but the two
-    vectors: gathering, scanning and comparing single records all agree, which BLAS's matrix
-    product does not promise. numpy 1 has no ``vecdot``; ``einsum`` has the same property.
-    """
-    scores: Scores
-    if hasattr(np, "vecdot"):
-        scores = np.vecdot(rows, vector)
-    else:
-        scores = np.einsum("ij,j->i", rows, vector)
-    return scores
 
 
 class Matrix:
@@ -48,6 +34,7 @@ class Matrix:
 
     def __init__(self, dims: int, capacity: int = 0) -> None:
         self.dims = dims
+        self.references: References | None = None
         self._allocate(max(capacity, _SPARE_ROWS))
 
     def __len__(self) -> int:
@@ -63,6 +50,8 @@ class Matrix:
         if vector is not None:
             self._data[row] = vector
             self._has[row] = True
+        if self.references is not None:
+            self.references.follow(self._data, self._has, row + 1)
 
     def put_bytes(self, row: int, blob: bytes) -> None:
         """Write a row from native float32 bytes, without checks, within the capacity."""
@@ -88,6 +77,8 @@ class Matrix:
         """Forget a vector for good; it could give away what its text said."""
         self._has[row] = False
         self._data[row] = 0.0
+        if self.references is not None:
+            self.references.wipe(row)
 
     def holds(self, row: int, vector: Vector | None) -> bool:
         """Return whether a row already has exactly this vector, or has none for None."""
@@ -133,6 +124,21 @@ class Matrix:
         scores = _scanned(data[: eligible.total], queries)
         scores[~(eligible.mask() & has[: eligible.total])] = -np.inf
         return _best(scores, eligible.seq_column, k)
+
+    def referred(self, vectors: Vectors, size: int) -> References:
+        """Return the cosines of the first ``size`` rows with fixed vectors, for ``refer``.
+
+        Rows may be written and wiped meanwhile.
+        """
+        made = References(vectors, len(self._data))
+        made.follow(self._data, self._has, size)
+        return made
+
+    def refer(self, made: References, size: int) -> None:
+        """Keep the cosines with fixed vectors from now on; rows since they were made are added."""
+        made.follow(self._data, self._has, size)
+        made.wipe(~self._has[:size])
+        self.references = made
 
     def _allocate(self, capacity: int) -> None:
         # `empty` costs no memory until rows are written, so a generous capacity is free.

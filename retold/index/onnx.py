@@ -51,6 +51,7 @@ class OnnxEmbedder:
 
     name = PACKAGED_EMBEDDER
     dims = DIMS
+    scripts = ("latin",)
 
     def __init__(
         self,

@@ -19,6 +19,9 @@ from retold.protocols import Vectors
 BATCH_SIZE: Final = 32
 """Texts per forward pass; larger passes of long texts need memory and gain nothing on a CPU."""
 
+_READ_ALL: Final = frozenset({"BAAI/bge-m3"})
+"""Models that read every script; of another one ``embedding.scripts`` says it."""
+
 _Side = Literal["encode_query", "encode_document"]
 
 
@@ -56,6 +59,7 @@ class SentenceTransformersEmbedder:
         self.name = name
         self.version = versioned(version, self.files)
         self.dims = dims
+        self.scripts = ("all",) if name in _READ_ALL else ("latin",)
         self._max_chars = max_chars
         self._placement = placement or Placement()
         self._model = LoadedOnce(self._load)

@@ -217,6 +217,21 @@ class VectorIndex:
         matrix, eligible = self._pinned(eligible)
         return matrix.search_many(np.stack(units), eligible, k) if units else []
 
+    def nearest_to(self, vectors: Vectors, eligible: Eligible) -> Scores:
+        """Return (n,) float32: the best cosine of any eligible record with each fixed vector.
+
+        ``vectors`` are (n, dims) unit vectors, the same array with every call: its product with
+        each record is made once and kept. Minus infinity when no record has a vector. Raises
+        EmbeddingProfileMismatch while there is no dense search.
+        """
+        matrix, eligible = self._pinned(eligible)
+        held = matrix.references
+        if held is None or held.vectors is not vectors:
+            held = matrix.referred(vectors, eligible.total)
+            with self._changing:
+                matrix.refer(held, eligible.columns.size)
+        return held.nearest(eligible.rows())
+
     def words(self, tx: Transaction, eligible: Eligible) -> EligibleWords:
         """Return what the lexical channel of one search looks through.
 

@@ -31,7 +31,7 @@ RowsNow = Callable[[Sequence[int]], tuple[Rows, Mask]]
 """Return the rows of records, -1 for one that is gone, and which rows stand for a record."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Words:
     """The words of all rows at one moment; a change makes another one.
 

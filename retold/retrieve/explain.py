@@ -9,7 +9,7 @@ from retold.config.retrieval import GateConfig
 from retold.models import Candidate, Explanation, GeneratorHit, Record, RewriteStatus
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
-from retold.retrieve.gate import QuerySignals, missed_floors
+from retold.retrieve.gate import QuerySignals, missed
 
 _STEP_1 = "step 1,"
 
@@ -133,7 +133,7 @@ def _gate_reason(gated_out: Sequence[Candidate], signals: QuerySignals, cfg: Gat
     best = gated_out[0]
     reason = best.gate_reason or ""
     if reason.startswith(_STEP_1):
-        reason = _best(missed_floors(signals, best, cfg))
+        reason = _best(missed(signals, best, cfg))
     return f"nothing above the gate: {reason}; best rejected {_best_scores(gated_out)}"
 
 

@@ -21,7 +21,7 @@ def apply_freshness(
 ) -> tuple[Candidate, ...]:
     """Return the candidates best first; equal scores keep the fused order.
 
-    They come with ``score`` equal to ``fused_score``; only what decays is changed.
+    Their ``score`` is the fused one with its boosts; only what decays is changed.
     Only episodic records decay: a stale fact is superseded instead. A caller who gave a time
     window (``windowed``) has said which age is wanted, so nothing decays.
     """
@@ -31,11 +31,13 @@ def apply_freshness(
         else candidate
         for candidate in candidates
     ]
-    scored.sort(key=lambda candidate: (-candidate.score, candidate.fused_rank))
-    return tuple(scored)
+    return ranked(scored)
+
+
+def ranked(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates by their score, best first; equal scores keep the fused order."""
+    return tuple(sorted(candidates, key=lambda one: (-one.score, one.fused_rank)))
 
 
 def _decayed(candidate: Candidate, multiplier: float) -> Candidate:
-    return evolve(
-        candidate, freshness_multiplier=multiplier, score=candidate.fused_score * multiplier
-    )
+    return evolve(candidate, freshness_multiplier=multiplier, score=candidate.score * multiplier)

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
+import numpy as np
+import numpy.typing as npt
+
 from retold.models import Channel
+
+Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +39,27 @@ def reciprocal_rank_fusion(lists: Sequence[ScoredList], k: int) -> list[tuple[in
             shares[seq].append(1.0 / (k + rank))
     fused = [(seq, fsum(parts)) for seq, parts in shares.items()]
     fused.sort(key=lambda item: (-item[1], item[0]))
+    return fused
+
+
+def largest_rrf_score(lists: int, k: int) -> float:
+    """Return the score of a record that is first in each of so many lists."""
+    return lists / (k + 1)
+
+
+def convex_fusion(cosines: Scores, bm25: Scores, alpha: float) -> Scores:
+    """Return the fused score in [0, 1] of each member of a pool, in order.
+
+    ``alpha`` times the cosine, scaled so that the pool spans 0 to 1, plus the rest times bm25 as a
+    part of the pool's best. ``cosines`` are NaN for a record without a vector, whose part is 0;
+    equal cosines are all 1. ``bm25`` is 0 for a record that holds none of the words.
+    """
+    lexical_best = float(bm25.max(initial=0.0))
+    lexical = bm25 / lexical_best if lexical_best > 0.0 else np.zeros(len(bm25))
+    known = ~np.isnan(cosines)
+    dense = np.zeros(len(cosines))
+    if known.any():
+        low, high = float(cosines[known].min()), float(cosines[known].max())
+        dense[known] = (cosines[known] - low) / (high - low) if high > low else 1.0
+    fused: Scores = alpha * dense + (1.0 - alpha) * lexical
     return fused

@@ -51,10 +51,11 @@ class LexicalHits:
 
 @dataclass(frozen=True, slots=True)
 class EntityHits:
-    """The entity ranking and through which entity each record was reached."""
+    """The entity ranking, and through which entity and link each record was reached."""
 
     ranking: ScoredList
     entity_of: Mapping[int, str]
+    role_of: Mapping[int, LinkRole] = field(default_factory=dict)
 
 
 def dense_search(
@@ -140,6 +141,7 @@ def entity_search(
     """
     linked = CandidateRepository(tx).linked(entity_ids) if entity_ids else {}
     entity_of: dict[int, str] = {}
+    role_of: dict[int, LinkRole] = {}
     for role in _ROLES:
         groups = {entity: seqs for (entity, of_role), seqs in linked.items() if of_role == role}
         if not groups or len(entity_of) >= limit:
@@ -149,7 +151,9 @@ def entity_search(
         for seq in _nearest(index, vectors, mine, limit):
             if seq not in entity_of and len(entity_of) < limit:
                 entity_of[seq] = next(entity for entity, seqs in groups.items() if seq in seqs)
-    return EntityHits(ScoredList("entity", tuple((seq, 0.0) for seq in entity_of)), entity_of)
+                role_of[seq] = role
+    ranking = ScoredList("entity", tuple((seq, 0.0) for seq in entity_of))
+    return EntityHits(ranking, entity_of, role_of)
 
 
 def _coverage_order(match: LexicalMatch) -> tuple[float, int]:

@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+import numpy as np
+
 from retold.config.retrieval import GateConfig
 from retold.errors import InvalidInput
 from retold.models import Candidate, Channel, GeneratorHit
-from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
+from retold.retrieve.fusion import ScoredList, convex_fusion, reciprocal_rank_fusion
 from retold.retrieve.gate import GateOutcome, QuerySignals, decide, exclude_source_kinds
 from retold.retrieve.logged import candidate_from_log
+from retold.retrieve.signals import NullSignals
 
 PIPELINE_VERSION = "1"
 """Rises when the meaning of a logged column changes; ``replay`` refuses other versions."""
@@ -35,27 +38,72 @@ def logged_candidates(row: Mapping[str, Any]) -> tuple[Candidate, ...]:
 
 
 def replay_gate(row: Mapping[str, Any], cfg: GateConfig | None = None) -> GateOutcome:
-    """Return the gate's decision on a logged search: the recorded one, or one by other floors.
+    """Return the gate's decision on a logged search: the recorded one, or one by other numbers.
 
-    No store, index or model is looked at.
+    A ``cfg`` whose ``kind`` is unset takes the kind that ran. No store, index or model is looked
+    at. Raises InvalidInput for null_z on a search that was not compared with unrelated prompts.
     """
     candidates = logged_candidates(row)
     inputs = json.loads(row["gate_inputs"])
+    null = inputs.get("null")
     signals = QuerySignals(
-        inputs["trigger"], tuple(inputs["channels"]), tuple(inputs["term_counts"])
+        inputs["trigger"],
+        tuple(inputs["channels"]),
+        tuple(inputs["term_counts"]),
+        null and NullSignals.from_json(null),
     )
-    floors = GateConfig.model_validate(inputs["floors"]) if cfg is None else cfg
+    recorded = GateConfig.model_validate(inputs["floors"])
+    gate = recorded if cfg is None else cfg
+    if gate.kind is None:
+        gate = gate.model_copy(update={"kind": recorded.kind or "floors"})
+    if gate.kind == "null_z" and signals.null is None:
+        raise InvalidInput(
+            f"search {row['id']!r} was not compared with unrelated prompts; "
+            "only a search with gate null_z can be decided by it again"
+        )
     step = exclude_source_kinds if inputs["mode"] == "exclude_source_kinds" else decide
-    return step(signals, candidates, floors)
+    return step(signals, candidates, gate)
 
 
-def replay_fusion(row: Mapping[str, Any], rrf_k: int | None = None) -> list[tuple[str, float]]:
-    """Return (record id, fused score), best first, with the recorded constant or another one."""
+def replay_fusion(
+    row: Mapping[str, Any], rrf_k: int | None = None, *, alpha: float | None = None
+) -> list[tuple[str, float]]:
+    """Return (record id, fused score), best first, as recorded or fused in another way.
+
+    ``rrf_k`` fuses by rank with that constant, ``alpha`` by score with that weight of the cosine;
+    with neither it is the fusion that ran. Raises InvalidInput for both, and for ``alpha`` on a
+    search whose pool was not scored by both channels.
+    """
+    if rrf_k is not None and alpha is not None:
+        raise InvalidInput("give rrf_k or alpha, not both")
     candidates = logged_candidates(row)
-    k = json.loads(row["pipeline"])["fusion"]["rrf_k"] if rrf_k is None else rrf_k
+    ran = json.loads(row["pipeline"])["fusion"]
+    recorded = json.loads(row["candidates"]).get("alpha")
+    if alpha is None and rrf_k is None and ran["kind"] == "convex":
+        alpha = recorded
+    if alpha is None:
+        return _by_rank(row, candidates, ran["rrf_k"] if rrf_k is None else rrf_k)
+    if recorded is None:
+        raise InvalidInput(f"search {row['id']!r} was fused by rank; its scores were not kept")
+    return _by_score(candidates, alpha)
+
+
+def _by_rank(
+    row: Mapping[str, Any], candidates: Sequence[Candidate], k: int
+) -> list[tuple[str, float]]:
     ids = {candidate.seq: candidate.record_id for candidate in candidates}
-    rankings = [_ranking(candidates, name) for name in get_args(Channel)]
+    role = json.loads(row["pipeline"])["generators"]["entity"].get("role", "list")
+    names = [name for name in get_args(Channel) if name != "entity" or role == "list"]
+    rankings = [_ranking(candidates, name) for name in names]
     return [(ids[seq], score) for seq, score in reciprocal_rank_fusion(rankings, k)]
+
+
+def _by_score(candidates: Sequence[Candidate], alpha: float) -> list[tuple[str, float]]:
+    cosines = np.array([np.nan if one.cosine is None else one.cosine for one in candidates])
+    bm25 = np.array([one.bm25 or 0.0 for one in candidates])
+    scores = convex_fusion(cosines, bm25, alpha).tolist()
+    order = sorted(zip(candidates, scores, strict=True), key=lambda pair: (-pair[1], pair[0].seq))
+    return [(candidate.record_id, score) for candidate, score in order]
 
 
 def _ranking(candidates: Sequence[Candidate], name: Channel) -> ScoredList:

@@ -9,13 +9,10 @@ from functools import partial
 from typing import Any
 
 from retold.config import Levers, RetoldConfig, resolve_levers
-from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
 from retold.index.checks import check_vectors
-from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
 from retold.models import (
     Candidate,
-    Channel,
     Principal,
     SearchRequest,
     SearchResponse,
@@ -28,25 +25,19 @@ from retold.protocols import (
     Embedder,
     QueryRewriter,
     Reranker,
-    Vectors,
 )
-from retold.retrieve.assemble import assemble_pool, outside_pool, without_absent
+from retold.retrieve.assemble import outside_pool
 from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
 from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
+from retold.retrieve.coverage import read_queries, scripts_of
 from retold.retrieve.dedup import collapse_duplicates
 from retold.retrieve.explain import explain, explain_empty
 from retold.retrieve.final import FinalLook, look_again
-from retold.retrieve.freshness import apply_freshness
-from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
-from retold.retrieve.gate import QuerySignals, decide, exclude_source_kinds
-from retold.retrieve.generators import (
-    dense_search,
-    entity_search,
-    find_aliases,
-    lexical_matches,
-    lexical_search,
-    pairwise_cosines,
-)
+from retold.retrieve.freshness import apply_freshness, ranked
+from retold.retrieve.gate import decide, exclude_source_kinds
+from retold.retrieve.generators import pairwise_cosines
+from retold.retrieve.null_signals import NullReference
+from retold.retrieve.pool import PoolFinder, QueryVectors, described
 from retold.retrieve.render import render_response
 from retold.retrieve.request import checked_request
 from retold.retrieve.rerank import NoReranker, rerank
@@ -55,7 +46,6 @@ from retold.retrieve.searchlog import LogOutcome, SearchLogWriter
 from retold.retrieve.snapshot import (
     Readable,
     believed_seqs,
-    rows_offered,
     unresolved_conflicts,
     wants_history,
 )
@@ -65,8 +55,6 @@ from retold.store.codec import to_us, to_us_or_none
 from retold.util import Clock, IdSource, Timer, new_id, system_clock
 
 logger = logging.getLogger(__name__)
-
-CHANNELS: tuple[Channel, ...] = ("dense", "lexical", "entity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +104,9 @@ class Retriever:
         self._content_policy = content_policy
         self._clock = clock
         self._new_id = id_source
+        self._scripts = scripts_of(embedder, config.embedding.scripts)
+        self._null = NullReference() if self._levers.gate_kind == "null_z" else None
+        self._finder = PoolFinder(index, config.retrieval, self._levers, self._null)
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
         self._settings = LoggedSettings(
             config.flags(),
@@ -147,6 +138,7 @@ class Retriever:
             request=request,
             warm=self._index.is_loaded and (self._embedder is None or self._embedder.is_loaded),
             timer=Timer(),
+            gate_mode=self._levers.gate_kind,
             context=request.context and request.context[: cfg.max_context_chars],
         )
         with trace.stage("rewrite"):
@@ -156,7 +148,7 @@ class Retriever:
             vectors = self._embed(trace)
         with self._store.read() as tx:
             readable = self._readable(tx, trace)
-            self._candidates(tx, trace, readable, vectors)
+            self._finder.find(tx, trace, readable, vectors)
             selection = self._select(tx, trace, readable)
         outcome = self._fit(trace, selection)
         return self._respond(trace, outcome)
@@ -175,21 +167,25 @@ class Retriever:
         )
         return checked_request(redacted)
 
-    def _embed(self, trace: SearchTrace) -> Vectors | None:
-        """Return one vector per query; None with a stated reason when there is no dense channel."""
+    def _embed(self, trace: SearchTrace) -> QueryVectors:
+        """Return one vector per query; none, with a stated reason, without a dense channel."""
+        queries = trace.rewritten.queries
+        read = read_queries(queries, self._scripts)
         if self._embedder is None:
             trace.degraded.append("dense: this process has no embedder")
-            return None
+            return QueryVectors(None, read)
         if self._index.dense_unavailable is not None:
             trace.degraded.append(f"dense: {self._index.dense_unavailable}")
-            return None
+            return QueryVectors(None, read)
         try:
-            queries = trace.rewritten.queries
             vectors = self._embedder.embed_queries(queries)
-            return check_vectors(vectors, len(queries), self._embedder.dims)
+            checked = check_vectors(vectors, len(queries), self._embedder.dims)
+            if self._null is not None:
+                self._null.embed(self._embedder)
         except Exception as error:  # whatever a model raises; the other channels still answer
-            trace.degraded.append(f"dense: {_described(error)}")
-            return None
+            trace.degraded.append(f"dense: {described(error)}")
+            return QueryVectors(None, read)
+        return QueryVectors(checked, read)
 
     def _readable(self, tx: Transaction, trace: SearchTrace) -> Readable:
         request = trace.request
@@ -213,63 +209,17 @@ class Retriever:
             )
         return Readable(codes, eligible)
 
-    def _candidates(
-        self, tx: Transaction, trace: SearchTrace, readable: Readable, vectors: Vectors | None
-    ) -> None:
-        """Run the generators over eligible rows and fuse what they found into ``trace.pool``."""
-        cfg, queries = self._config.retrieval, trace.rewritten.queries
-        eligible, limit = readable.eligible, self._levers.per_generator_k
-        with trace.stage("dense"):
-            dense = self._dense(trace, vectors, eligible)
-        with trace.stage("entity"):
-            hints = trace.request.entities or ()
-            aliases = find_aliases(
-                tx, queries, hints, readable.codes.values(), cfg.max_alias_tokens
-            )
-        with trace.stage("lexical"):
-            words = self._index.words(tx, eligible)
-            lexical = lexical_search(tx, words, queries, limit)
-        with trace.stage("entity"):
-            usable = None if dense is None else vectors
-            entity = entity_search(
-                tx, self._index, aliases.entity_ids, eligible, vectors=usable, limit=limit
-            )
-        with trace.stage("fuse"):
-            found = (dense or ScoredList("dense"), lexical.ranking, entity.ranking)
-            seqs = dict.fromkeys(seq for scored in found for seq, _ in scored.hits)
-            trace.rows = rows_offered(tx, self._index, trace.request, seqs)
-            trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
-            lists = [without_absent(scored, trace.rows) for scored in found]
-            fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
-        with trace.stage("lexical"):
-            texts = self._index.texts_of(tx, [seq for seq, _ in lists[1].hits])
-            matches = lexical_matches(lexical.terms, texts, aliases.norms)
-        with trace.stage("fuse"):
-            trace.pool = assemble_pool(fused, lists, trace.rows, matches, entity.entity_of)
-        ran = CHANNELS if dense is not None else CHANNELS[1:]
-        trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts)
-
-    def _dense(
-        self, trace: SearchTrace, vectors: Vectors | None, eligible: Eligible
-    ) -> ScoredList | None:
-        """Return the dense ranking; None with a stated reason when the channel did not run."""
-        if vectors is None:
-            return None
-        try:
-            limit = self._levers.per_generator_k
-            return dense_search(self._index, vectors, eligible, limit)
-        except (EmbeddingError, EmbeddingProfileMismatch) as error:
-            trace.degraded.append(f"dense: {_described(error)}")
-            return None
-
     def _select(self, tx: Transaction, trace: SearchTrace, readable: Readable) -> _Selection:
         """Narrow the pool by freshness, gate and duplicates; fetch what later stages need."""
         cfg, request = self._config, trace.request
         with trace.stage("freshness"):
-            windowed = request.since is not None or request.until is not None
-            trace.pool = apply_freshness(
-                trace.pool, tx.now, cfg.retrieval.freshness, windowed=windowed
-            )
+            if self._levers.freshness.kind == "multiplicative":
+                windowed = request.since is not None or request.until is not None
+                trace.pool = apply_freshness(
+                    trace.pool, tx.now, cfg.retrieval.freshness, windowed=windowed
+                )
+            else:
+                trace.pool = ranked(trace.pool)
         with trace.stage("gate"):
             if cfg.reranker.enabled and cfg.reranker.mode == "cross_encoder_only":
                 trace.gate_mode = "exclude_source_kinds"
@@ -289,8 +239,8 @@ class Retriever:
         return _Selection(kept, conflicts, contents)
 
     def _gate(self, trace: SearchTrace) -> None:
-        step = decide if trace.gate_mode == "floors" else exclude_source_kinds
-        outcome = step(trace.signals, trace.pool, self._config.retrieval.gate)
+        step = exclude_source_kinds if trace.gate_mode == "exclude_source_kinds" else decide
+        outcome = step(trace.signals, trace.pool, self._levers.gate)
         trace.passed, trace.gated_out = outcome.kept, outcome.dropped
 
     def _collapse(
@@ -315,8 +265,8 @@ class Retriever:
             )
             ranked = trace.rerank.ranked
             if trace.rerank.error is not None and trace.gate_mode == "exclude_source_kinds":
-                # The cross-encoder was the only judge of relevance; without it the floors decide.
-                trace.gate_mode = "floors"
+                # The cross-encoder was the only judge of relevance; without it the gate decides.
+                trace.gate_mode = self._levers.gate_kind
                 self._gate(trace)
                 ranked = self._collapse(trace, selection.conflicts)
         with trace.stage("budget"):
@@ -352,7 +302,7 @@ class Retriever:
         self, trace: SearchTrace, candidate: Candidate, rivals: Sequence[Candidate]
     ) -> Candidate | None:
         """Return the rival that must be shown beside a candidate, of the kinds that may be."""
-        excluded = self._config.retrieval.gate.floors(trace.request.trigger).exclude_source_kinds
+        excluded = self._levers.gate.floors(trace.request.trigger).exclude_source_kinds
         allowed = [rival for rival in rivals if rival.source_kind not in excluded]
         return choose_counterpart(candidate, allowed, self._config.policy.source_rank.of)
 
@@ -378,7 +328,7 @@ class Retriever:
                     weak=trace.rerank.left_out,
                     left_out=trace.left_out,
                     signals=trace.signals,
-                    cfg=self._config.retrieval.gate,
+                    cfg=self._levers.gate,
                     degraded=trace.degraded,
                 )
             response = SearchResponse(
@@ -436,25 +386,21 @@ def _session_of(tx: Transaction, principal: Principal) -> tuple[str | None, bool
     return (None, True) if found is None else found
 
 
-def _described(error: Exception) -> str:
-    """Say what failed: our own messages hold no content, a foreign exception gives its class."""
-    if isinstance(error, RetoldError):
-        return error.message
-    return f"the embedder failed with {type(error).__name__}"
-
-
 def _pipeline(config: RetoldConfig, levers: Levers) -> dict[str, Any]:
     limit = levers.per_generator_k
+    entity = {"limit": limit, "order": "about, cosine, newest", "role": levers.entities.role}
+    ran = levers.to_json()
     return {
-        "preset": config.retrieval.preset,
+        "preset": levers.preset,
         "generators": {
             "dense": {"limit": limit, "search": "exact"},
             "lexical": {"limit": limit, "search": "bm25 1 2 3 of eligible rows"},
-            "entity": {"limit": limit, "order": "about, cosine, newest"},
+            "entity": entity,
         },
-        "fusion": {"kind": "rrf", "rrf_k": config.retrieval.rrf_k},
-        "freshness": config.retrieval.freshness.model_dump(),
-        "gate": "floors",
+        "fusion": ran["fusion"],
+        "boosts": ran["boosts"],
+        "freshness": ran["freshness"],
+        "gate": levers.gate_kind,
         "dedup": {"cosine": levers.dedup_cosine},
         "rerank": config.reranker.mode if config.reranker.enabled else None,
         "budget": {"token_budget": config.retrieval.token_budget},

@@ -29,6 +29,8 @@ from retold.store.candidates import CandidateRow
 from retold.store.codec import to_text, to_text_or_none
 from retold.util import Timer
 
+GateMode = Literal["floors", "null_z", "exclude_source_kinds"]
+"""Who decided on relevance: the kind of gate, or the cross-encoder."""
 Stage = Literal[
     "rewrite",
     "embed",
@@ -39,6 +41,7 @@ Stage = Literal[
     "lexical",
     "entity",
     "fuse",
+    "boost",
     "freshness",
     "gate",
     "dedup",
@@ -63,7 +66,8 @@ class SearchTrace:
 
     Explanations and the log row are both read from here, so they cannot disagree. ``session_id``
     is the internal id of the caller's conversation, None while it has none: the host's own id may
-    say who somebody is. ``keeps_words`` False is a conversation without a transcript.
+    say who somebody is. ``keeps_words`` False is a conversation without a transcript. ``alpha`` is
+    the weight of the cosine in this search, None for a fusion by rank.
     """
 
     search_id: str
@@ -83,7 +87,8 @@ class SearchTrace:
     rows: dict[int, CandidateRow] = field(default_factory=dict, repr=False)
     pool: tuple[Candidate, ...] = field(default=(), repr=False)
     signals: QuerySignals = field(init=False)
-    gate_mode: Literal["floors", "exclude_source_kinds"] = "floors"
+    gate_mode: GateMode = "floors"
+    alpha: float | None = None
     gated_out: tuple[Candidate, ...] = field(default=(), repr=False)
     passed: tuple[Candidate, ...] = field(default=(), repr=False)
     duplicates: tuple[Duplicate, ...] = field(default=(), repr=False)
@@ -154,6 +159,7 @@ class SearchTrace:
             "candidates": _encode(
                 {
                     "fields": FIELDS,
+                    "alpha": self.alpha,
                     "rows": [
                         candidate_to_log(one, self.rows[one.seq], names[self.scope_of[one.seq]])
                         for one in self.pool
@@ -220,6 +226,7 @@ class LoggedSettings:
             "trigger": signals.trigger,
             "channels": signals.channels,
             "term_counts": signals.term_counts,
+            "null": signals.null and signals.null.to_json(),
         }
         return f'{_encode(inputs)[:-1]},"floors":{self._gate}}}'
 

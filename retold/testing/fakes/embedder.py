@@ -38,6 +38,7 @@ class FakeEmbedder:
     """
 
     __test__ = False
+    scripts = ("all",)
 
     def __init__(
         self,

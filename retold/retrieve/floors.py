@@ -1,0 +1,132 @@
+"""The floors of LLD 10.5: what one candidate must reach, whatever the others have."""
+
+from __future__ import annotations
+
+from retold.config.retrieval import GateFloors
+from retold.models import Candidate, GateFamily, LexicalMatch
+from retold.retrieve.signals import QuerySignals
+
+
+def below(value: float, floor: float) -> str:
+    """Return ``value < floor`` with as many decimals, at least two, as make the two differ."""
+    for decimals in range(2, 9):
+        left, right = f"{value:.{decimals}f}", f"{floor:.{decimals}f}"
+        if left != right:
+            return f"{left} < {right}"
+    return f"{value!r} < {floor!r}"
+
+
+def channel_count(candidate: Candidate) -> int:
+    """Return how many channels have the candidate in their list."""
+    found = (candidate.dense, candidate.lexical, candidate.entity)
+    return len(found) - found.count(None)
+
+
+def too_weak(floors: GateFloors, candidate: Candidate, top: float) -> str | None:
+    """Return why a candidate falls at step 2, beside the top of as many channels, or None."""
+    if floors.entity_exempt and candidate.entity is not None:
+        return None
+    least = floors.relative_floor * top
+    if candidate.fused_score >= least:
+        return None
+    return (
+        f"step 2, relative floor: fused {below(candidate.fused_score, least)} = "
+        f"{floors.relative_floor:g} x the top of {channel_count(candidate)}-channel candidates"
+    )
+
+
+class Floors:
+    """The absolute floors of one search, read from the configuration once."""
+
+    def __init__(self, signals: QuerySignals, floors: GateFloors) -> None:
+        self.floors = floors
+        self._signals = signals
+        self._excluded = frozenset(floors.exclude_source_kinds)
+        self._exempt = floors.entity_exempt
+        self._fraction = floors.lexical_min_term_fraction
+        self._least_terms = floors.lexical_min_matched_terms
+        self._dense: dict[GateFamily, float] = {}
+        self._absent_dense = (
+            "no dense match" if "dense" in signals.channels else "dense did not run"
+        )
+
+    def verdict(self, candidate: Candidate) -> tuple[bool, str]:
+        """Return whether the candidate passes steps 0 and 1, with the reason."""
+        if candidate.source_kind in self._excluded:
+            return False, self.excluded(candidate) or ""
+        passed = self._passed(candidate)
+        if passed:
+            return True, f"passed on {passed}"
+        return False, f"step 1, absolute floors: {self.missed(candidate)}"
+
+    def excluded(self, candidate: Candidate) -> str | None:
+        """Return why the candidate's source kind excludes it, if it does."""
+        if candidate.source_kind not in self._excluded:
+            return None
+        return (
+            f"step 0, source kind: {candidate.source_kind} is excluded from "
+            f"{self._signals.trigger} search"
+        )
+
+    def missed(self, candidate: Candidate) -> str:
+        """Return every absolute floor the candidate misses."""
+        entity = (
+            "no entity match" if candidate.entity is None else "an entity match is no reason here"
+        )
+        return f"{self._missed_dense(candidate)}; {self.missed_words(candidate)}; {entity}"
+
+    def _floor(self, family: GateFamily) -> float:
+        floor = self._dense.get(family)
+        if floor is None:
+            floor = self._dense[family] = self.floors.dense_floor.of(family)
+        return floor
+
+    def passed_words(self, candidate: Candidate) -> str | None:
+        """Return how the words of a candidate alone let it pass; None when they do not."""
+        return self._passed_lexical(candidate.lexical_match)
+
+    def missed_words(self, candidate: Candidate) -> str:
+        """Return what the words of a candidate miss, where they alone decide."""
+        return self._missed_lexical(candidate.lexical_match)
+
+    def _passed(self, candidate: Candidate) -> str | None:
+        if candidate.entity is not None and self._exempt:
+            return "entity: exact match"
+        if candidate.dense is not None:
+            family = candidate.family
+            floor = self._floor(family)
+            if candidate.dense.score >= floor:
+                return f"dense: {candidate.dense.score:.2f} >= {floor:.2f} ({family})"
+        return self._passed_lexical(candidate.lexical_match)
+
+    def _passed_lexical(self, match: LexicalMatch | None) -> str | None:
+        if match is None or not match.terms:
+            return None
+        matched = len(match.terms)
+        if matched < self._fraction * match.total_terms:
+            return None
+        counted = f"lexical: {matched}/{match.total_terms} terms"
+        if matched >= self._least_terms:
+            return counted
+        if any(term.is_identifier for term in match.terms):
+            return f"{counted}, one an identifier"
+        if any(term.is_entity_alias for term in match.terms):
+            return f"{counted}, one an entity alias"
+        return None
+
+    def _missed_dense(self, candidate: Candidate) -> str:
+        if candidate.dense is None:
+            return self._absent_dense
+        family = candidate.family
+        return f"dense {below(candidate.dense.score, self._floor(family))} ({family})"
+
+    def _missed_lexical(self, match: LexicalMatch | None) -> str:
+        if match is None or not match.terms:
+            return "no lexical match"
+        matched = len(match.terms)
+        text = f"lexical {matched}/{match.total_terms} terms"
+        if matched < self._fraction * match.total_terms:
+            text += f" < {self._fraction:g}"
+        if matched < self._least_terms:
+            text += f", {matched} matched < {self._least_terms}"
+        return text

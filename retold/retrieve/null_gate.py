@@ -1,0 +1,89 @@
+"""The gate on the query: its closest record against what an unrelated prompt finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from retold.config.retrieval import GateConfig
+from retold.models import Candidate
+from retold.retrieve.evolve import evolve
+from retold.retrieve.floors import Floors, below
+from retold.retrieve.signals import GateOutcome, QuerySignals
+
+_Verdict = Callable[[Candidate], tuple[bool, str]]
+
+_UNRELATED = "the closest record is no nearer than what an unrelated prompt finds"
+
+
+def decide_by_null(
+    signals: QuerySignals, candidates: Sequence[Candidate], cfg: GateConfig
+) -> GateOutcome:
+    """Split the candidates by one decision about the query, then by their scores.
+
+    Step 0 drops excluded source kinds. Step 1 lets everything pass when some query has a Z of at
+    least the threshold of who issued the search. A query without a Z opens the gate to those
+    candidates only whose words reach the lexical floors; an exact entity match opens it to none.
+    Step 2 drops survivors below a part of the best fused score; a boost may lift one above it.
+    """
+    step_1 = _step_1(signals, cfg)
+    judged: list[tuple[bool, Candidate]] = []
+    top = 0.0
+    for candidate in candidates:
+        passed, reason = step_1(candidate)
+        judged.append((passed, evolve(candidate, gate_reason=reason)))
+        if passed:
+            top = max(top, candidate.fused_score)
+    least = cfg.null_z.relative_cut * top
+    kept: list[Candidate] = []
+    dropped: list[Candidate] = []
+    for passed, candidate in judged:
+        score = max(candidate.score, candidate.fused_score)
+        if passed and score >= least:
+            kept.append(candidate)
+        elif passed:
+            share = f"{cfg.null_z.relative_cut:g} x the best"
+            weak = f"step 2, relative cut: score {below(score, least)} = {share}"
+            dropped.append(evolve(candidate, gate_reason=weak))
+        else:
+            dropped.append(candidate)
+    return GateOutcome(tuple(kept), tuple(dropped))
+
+
+def missed_null(signals: QuerySignals, candidate: Candidate, cfg: GateConfig) -> str:
+    """Return why step 1 dropped a candidate: what the query misses, then what its words miss."""
+    floors = Floors(signals, cfg.floors(signals.trigger))
+    reasons = []
+    null = signals.null
+    if null is not None and null.z is not None:
+        reasons.append(f"{_UNRELATED}: Z {below(null.z, cfg.null_z.threshold(signals.trigger))}")
+    if null is None or null.is_partial:
+        reasons.append(f"{_without_z(signals)}, so words decide; {floors.missed_words(candidate)}")
+    return "; ".join(reasons)
+
+
+def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
+    floors = Floors(signals, cfg.floors(signals.trigger))
+    least = cfg.null_z.threshold(signals.trigger)
+    null = signals.null
+    z = None if null is None else null.z
+    stands_out = None if z is None or z < least else f"passed on query: Z {z:.2f} >= {least:.2f}"
+    words_count = null is None or null.is_partial
+
+    def verdict(candidate: Candidate) -> tuple[bool, str]:
+        excluded = floors.excluded(candidate)
+        if excluded is not None:
+            return False, excluded
+        if stands_out is not None:
+            return True, stands_out
+        words = floors.passed_words(candidate) if words_count else None
+        if words is not None:
+            return True, f"passed on {words}"
+        return False, f"step 1, query: {missed_null(signals, candidate, cfg)}"
+
+    return verdict
+
+
+def _without_z(signals: QuerySignals) -> str:
+    if "dense" not in signals.channels:
+        return "dense did not run"
+    return "the embedder does not read the script of the query"

@@ -1,0 +1,190 @@
+"""How far a query stands out from the prompts of the null bank, over the eligible records."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from retold.index.bm25 import EligibleWords
+from retold.index.checks import check_vectors
+from retold.index.columns import Columns, Eligible
+from retold.index.vector import VectorIndex
+from retold.index.words import Words
+from retold.protocols import Embedder, Vectors
+from retold.retrieve.null_bank import BANK_VERSION, Phrases, bank_prompts, phrases_of_queries
+from retold.retrieve.signals import NullQuery, NullSignals
+from retold.retrieve.terms import Tokenize
+
+Numbers = npt.NDArray[np.float64]
+
+PRIOR_RECORDS: Final = 3.0
+"""Records that the embedder's own spread counts for beside the measured one. As the next constant
+fitted by benchmarks/null_gate.py, which leaves every store out once."""
+LENIENT_RECORDS: Final = 10.0
+"""Eligible records at which half of the leniency towards small stores is gone."""
+LENIENCY: Final = 0.3
+"""How many deviations the mean of a store without records is lowered by: the closest of three
+records is seldom close by chance, and a newcomer asks about what is there."""
+_LEAST_SD: Final = 1e-6
+_KEPT: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BankSample:
+    """What the prompts of the bank find among some records, one entry per prompt.
+
+    ``tops`` are the cosines of the nearest record, minus infinity where no record has a vector;
+    ``unks`` the shares of terms that no record holds. ``own_spread`` is the standard deviation of
+    the cosines between prompts, which depends on the embedder alone.
+    """
+
+    tops: Numbers
+    unks: Numbers
+    records: int
+    own_spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class BankStatistics:
+    """``mean`` and ``sd`` of the prompts' signals; ``spread`` is the sd of their top cosines."""
+
+    mean: float
+    sd: float
+    spread: float
+
+
+def bank_statistics(sample: BankSample, unk_weight: float) -> BankStatistics | None:
+    """Return the statistics of a sample, with both deviations drawn to the embedder's own.
+
+    A signal is the top cosine minus ``unk_weight`` spreads for each unit of unk. None when no
+    record has a vector.
+    """
+    if not np.isfinite(sample.tops).all() or len(sample.tops) == 0:
+        return None
+    spread = _drawn(float(np.std(sample.tops, ddof=1)), sample)
+    signals = sample.tops - unk_weight * spread * sample.unks
+    sd = _drawn(float(np.std(signals, ddof=1)), sample)
+    lenience = LENIENCY * LENIENT_RECORDS / (LENIENT_RECORDS + sample.records)
+    return BankStatistics(float(np.mean(signals)) - lenience * sd, sd, spread)
+
+
+def null_signals(
+    statistics: BankStatistics | None,
+    tops: Sequence[float | None],
+    unks: Sequence[float],
+    unk_weight: float,
+) -> NullSignals:
+    """Return the signals of a request's queries; ``tops`` None stands for no usable vector."""
+    queries = tuple(
+        NullQuery(top, unk, z_of(statistics, top, unk, unk_weight))
+        for top, unk in zip(tops, unks, strict=True)
+    )
+    if statistics is None or all(one.z is None for one in queries):
+        return NullSignals(BANK_VERSION, None, None, None, queries)
+    return NullSignals(BANK_VERSION, statistics.mean, statistics.sd, statistics.spread, queries)
+
+
+def z_of(
+    statistics: BankStatistics | None, top: float | None, unk: float, unk_weight: float
+) -> float | None:
+    """Return by how many deviations a query stands out; None without a vector on either side."""
+    if statistics is None or top is None or not isfinite(top):
+        return None
+    return (top - unk_weight * statistics.spread * unk - statistics.mean) / statistics.sd
+
+
+def unknown_share(words: EligibleWords, phrases: Phrases) -> float:
+    """Return the share of these terms that no eligible record holds; 0 without terms."""
+    known = words.known(phrases)
+    return (len(known) - sum(known)) / len(known) if known else 0.0
+
+
+class NullReference:
+    """The bank as one embedder sees it, and what it finds for each eligible set.
+
+    Safe across threads. A sample is remembered for exactly the same rows with the same words, so
+    that it is never used for a caller who may read anything else.
+    """
+
+    def __init__(self) -> None:
+        """Embed nothing yet."""
+        self._lock = threading.Lock()
+        self._vectors: Vectors | None = None
+        self._own_spread = 0.0
+        self._phrases: tuple[Phrases, ...] | None = None
+        self._samples: OrderedDict[bytes, _Remembered] = OrderedDict()
+
+    def embed(self, embedder: Embedder) -> None:
+        """Embed the bank, the first time only; outside of any transaction. Raises as the model."""
+        if self._vectors is not None:
+            return
+        prompts = bank_prompts()
+        vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
+        between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+        self._own_spread = float(np.std(between.astype(np.float64)))
+        self._vectors = vectors
+
+    def sample(
+        self, index: VectorIndex, words: EligibleWords, eligible: Eligible, tokenize: Tokenize
+    ) -> BankSample | None:
+        """Return what the bank finds among the eligible records; None before it is embedded.
+
+        Raises EmbeddingProfileMismatch while there is no dense search.
+        """
+        vectors = self._vectors
+        if vectors is None:
+            return None
+        key = hashlib.blake2b(eligible.rows().tobytes(), digest_size=16).digest()
+        known = self._known(key, eligible.columns, words.snapshot)
+        if known is not None:
+            return known
+        if self._phrases is None:
+            self._phrases = phrases_of_queries(bank_prompts(), tokenize)
+        made = BankSample(
+            tops=index.nearest_to(vectors, eligible).astype(np.float64),
+            unks=np.array([unknown_share(words, phrases) for phrases in self._phrases]),
+            records=eligible.count,
+            own_spread=self._own_spread,
+        )
+        self._remember(key, eligible.columns, words.snapshot, made)
+        return made
+
+    def _known(self, key: bytes, columns: Columns, words: Words) -> BankSample | None:
+        with self._lock:
+            held = self._samples.get(key)
+            if held is None or held.columns() is not columns or held.words() is not words:
+                return None
+            self._samples.move_to_end(key)
+            return held.sample
+
+    def _remember(self, key: bytes, columns: Columns, words: Words, sample: BankSample) -> None:
+        held = _Remembered(weakref.ref(columns), weakref.ref(words), sample)
+        with self._lock:
+            self._samples[key] = held
+            self._samples.move_to_end(key)
+            while len(self._samples) > _KEPT:
+                self._samples.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """A sample with what it was taken from: rows are numbered by ``columns``."""
+
+    columns: weakref.ref[Columns]
+    words: weakref.ref[Words]
+    sample: BankSample
+
+
+def _drawn(measured: float, sample: BankSample) -> float:
+    """Return a deviation drawn towards the embedder's own, the more the fewer records there are."""
+    parts = sample.records * measured**2 + PRIOR_RECORDS * sample.own_spread**2
+    return max(sqrt(parts / (sample.records + PRIOR_RECORDS)), _LEAST_SD)

@@ -1,0 +1,299 @@
+"""What the channels find becomes one scored pool of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from retold.config import Levers, RetrievalConfig
+from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
+from retold.index.bm25 import EligibleWords
+from retold.index.columns import Eligible
+from retold.index.vector import VectorIndex
+from retold.models import Channel, LinkRole
+from retold.protocols import Vectors
+from retold.retrieve.assemble import Scored, assemble_pool, without_absent
+from retold.retrieve.fusion import (
+    ScoredList,
+    convex_fusion,
+    largest_rrf_score,
+    reciprocal_rank_fusion,
+)
+from retold.retrieve.generators import (
+    EntityHits,
+    LexicalHits,
+    dense_search,
+    entity_search,
+    find_aliases,
+    lexical_matches,
+    lexical_search,
+)
+from retold.retrieve.null_signals import (
+    NullReference,
+    bank_statistics,
+    null_signals,
+    unknown_share,
+)
+from retold.retrieve.poolfacts import boost_pool
+from retold.retrieve.query_dates import query_dates
+from retold.retrieve.signals import NullSignals, QuerySignals
+from retold.retrieve.snapshot import Readable, rows_offered
+from retold.retrieve.terms import QueryTerm
+from retold.retrieve.trace import SearchTrace
+from retold.store import Transaction
+from retold.store.codec import to_us
+
+CHANNELS: Final[tuple[Channel, ...]] = ("dense", "lexical", "entity")
+_EARNED: Final[dict[LinkRole, float]] = {"about": 1.0, "mentions": 0.5}
+"""Which part of the tie-break a link of this role earns."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVectors:
+    """The vectors of a request's queries, and which of them the embedder can read.
+
+    ``vectors`` is (queries, dims) float32, None without a dense channel.
+    """
+
+    vectors: Vectors | None = field(repr=False)
+    read: tuple[bool, ...]
+
+    @property
+    def heard(self) -> Vectors | None:
+        """Return the vectors to rank by: those of queries that are read, all where none is."""
+        if self.vectors is None or not any(self.read):
+            return self.vectors
+        return self.vectors[list(self.read)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the channels found, rows that the snapshot does not offer left out."""
+
+    dense: ScoredList | None
+    lexical: ScoredList
+    entity: ScoredList
+
+    @property
+    def lists(self) -> tuple[ScoredList, ...]:
+        return (self.dense or ScoredList("dense"), self.lexical, self.entity)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One search: who asks among which rows, and what the channels made of its queries.
+
+    ``heard`` are the vectors that ranked, None when the dense channel did not run.
+    """
+
+    tx: Transaction = field(repr=False)
+    trace: SearchTrace = field(repr=False)
+    eligible: Eligible
+    vectors: QueryVectors
+    heard: Vectors | None = field(repr=False)
+    words: EligibleWords
+    lexical: LexicalHits
+
+
+class PoolFinder:
+    """Runs the generators over eligible rows, fuses what they found and boosts it.
+
+    ``null`` None means that the gate asks for no comparison with unrelated prompts.
+    """
+
+    def __init__(
+        self,
+        index: VectorIndex,
+        cfg: RetrievalConfig,
+        levers: Levers,
+        null: NullReference | None,
+    ) -> None:
+        self._index = index
+        self._cfg = cfg
+        self._levers = levers
+        self._null = null
+
+    def find(
+        self, tx: Transaction, trace: SearchTrace, readable: Readable, vectors: QueryVectors
+    ) -> None:
+        """Fill ``trace.pool``, best fused score first, with its rows and the gate's signals."""
+        queries, eligible = trace.rewritten.queries, readable.eligible
+        limit = self._levers.per_generator_k
+        with trace.stage("dense"):
+            dense = self._dense(trace, self._heard(vectors), eligible)
+            heard = None if dense is None else self._heard(vectors)
+        with trace.stage("entity"):
+            hints = trace.request.entities or ()
+            aliases = find_aliases(
+                tx, queries, hints, readable.codes.values(), self._cfg.max_alias_tokens
+            )
+        with trace.stage("lexical"):
+            words = self._index.words(tx, eligible)
+            lexical = lexical_search(tx, words, queries, limit)
+        with trace.stage("entity"):
+            among = self._nameable(eligible, dense, lexical.ranking)
+            entity = entity_search(
+                tx, self._index, aliases.entity_ids, among, vectors=heard, limit=limit
+            )
+        asked = _Asked(tx, trace, eligible, vectors, heard, words, lexical)
+        with trace.stage("fuse"):
+            unseen = _Found(dense, lexical.ranking, entity.ranking)
+            found = _offered(tx, self._index, trace, readable, unseen)
+            scored = self._fused(asked, found)
+        null = self._compared(asked, dense)
+        with trace.stage("lexical"):
+            texts = self._index.texts_of(tx, [seq for seq, _ in found.lexical.hits])
+            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms)
+        with trace.stage("boost"):
+            scored = self._boosted(asked, scored, entity)
+        with trace.stage("fuse"):
+            trace.pool = assemble_pool(scored, found.lists, trace.rows, matches, entity.entity_of)
+        ran = CHANNELS if dense is not None else CHANNELS[1:]
+        trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts, null)
+
+    def _heard(self, vectors: QueryVectors) -> Vectors | None:
+        return vectors.heard if self._levers.fusion.kind == "convex" else vectors.vectors
+
+    def _dense(
+        self, trace: SearchTrace, vectors: Vectors | None, eligible: Eligible
+    ) -> ScoredList | None:
+        """Return the dense ranking; None with a stated reason when the channel did not run."""
+        if vectors is None:
+            return None
+        try:
+            return dense_search(self._index, vectors, eligible, self._levers.per_generator_k)
+        except (EmbeddingError, EmbeddingProfileMismatch) as error:
+            trace.degraded.append(f"dense: {described(error)}")
+            return None
+
+    def _nameable(
+        self, eligible: Eligible, dense: ScoredList | None, lexical: ScoredList
+    ) -> Eligible:
+        """Return the rows a named entity counts for; as a tie-break it finds none by itself."""
+        if self._levers.entities.role == "list":
+            return eligible
+        seqs = {seq for scored in (dense, lexical) if scored for seq, _ in scored.hits}
+        return eligible.narrowed(sorted(seqs))
+
+    def _fused(self, asked: _Asked, found: _Found) -> list[Scored]:
+        """Return every member of the pool with its fused score, best first, equals by key."""
+        cfg, is_list = self._levers.fusion, self._levers.entities.role == "list"
+        lists = found.lists if is_list else found.lists[:-1]
+        if cfg.kind == "rrf":
+            return [Scored(*pair) for pair in reciprocal_rank_fusion(lists, cfg.rrf_k)]
+        seqs = sorted({seq for scored in lists for seq, _ in scored.hits})
+        cosines = np.full(len(seqs), np.nan)
+        for vector in () if asked.heard is None else asked.heard:
+            cosines = np.fmax(cosines, self._index.cosines_to(vector, seqs))
+        bm25 = np.zeros(len(seqs))
+        for phrases in asked.lexical.phrases:
+            bm25 = np.maximum(bm25, asked.words.scores_of(phrases, seqs))
+        alpha = cfg.alpha if any(asked.vectors.read) else cfg.alpha_uncovered
+        asked.trace.alpha = alpha = 0.0 if asked.heard is None else alpha
+        fused = convex_fusion(cosines, bm25, alpha)
+        measured = zip(seqs, fused.tolist(), cosines.tolist(), bm25.tolist(), strict=True)
+        scored = [
+            Scored(seq, score, None if isnan(cosine) else cosine, of_words)
+            for seq, score, cosine, of_words in measured
+        ]
+        scored.sort(key=lambda one: (-one.fused, one.seq))
+        return scored
+
+    def _compared(self, asked: _Asked, dense: ScoredList | None) -> NullSignals | None:
+        """Return how the queries compare with unrelated prompts; None when nobody asks."""
+        if self._null is None:
+            return None
+        null_z, tokenize = self._levers.gate.null_z, asked.tx.lexical.tokens
+        with asked.trace.stage("gate"):
+            unks = [
+                unknown_share(asked.words, tuple(term.tokens for term in terms))
+                for terms in asked.lexical.terms
+            ]
+            if dense is None or not any(asked.vectors.read):
+                return null_signals(None, [None] * len(unks), unks, null_z.unk_weight)
+            tops = self._tops(asked, dense)
+            sample = self._null.sample(self._index, asked.words, asked.eligible, tokenize)
+            statistics = None if sample is None else bank_statistics(sample, null_z.unk_weight)
+            return null_signals(statistics, tops, unks, null_z.unk_weight)
+
+    def _tops(self, asked: _Asked, dense: ScoredList) -> list[float | None]:
+        """Return the cosine of each query's nearest eligible record; None for one not read."""
+        read, vectors = asked.vectors.read, asked.vectors.vectors
+        if len(read) == 1 or vectors is None:
+            return [dense.hits[0][1] if dense.hits else None]
+        nearest = [
+            self._index.search(vector, asked.eligible, 1) if is_read else []
+            for vector, is_read in zip(vectors, read, strict=True)
+        ]
+        return [hits[0][1] if hits else None for hits in nearest]
+
+    def _boosted(self, asked: _Asked, scored: list[Scored], entity: EntityHits) -> list[Scored]:
+        """Return the same members, in the same order, with what boosts add to their scores."""
+        levers, request = self._levers, asked.trace.request
+        if request.since is not None or request.until is not None:
+            # Whoever gives a time window has said which age is wanted.
+            levers = replace(levers, freshness=replace(levers.freshness, kind="off"))
+        if not scored or not _has_boosts(levers):
+            return scored
+        is_rrf, now = levers.fusion.kind == "rrf", asked.tx.now
+        scores, boosts = boost_pool(
+            [one.seq for one in scored],
+            np.array([one.fused for one in scored]),
+            asked.eligible,
+            named={seq: _EARNED[role] for seq, role in entity.role_of.items()},
+            dates=query_dates(
+                asked.trace.rewritten.queries, now.astimezone(ZoneInfo(levers.time_zone))
+            ),
+            now_us=to_us(now),
+            levers=levers,
+            unit=largest_rrf_score(len(CHANNELS), levers.fusion.rrf_k) if is_rrf else 1.0,
+        )
+        return [
+            one._replace(boosted=score, boosts=of_one)
+            for one, score, of_one in zip(scored, scores.tolist(), boosts, strict=True)
+        ]
+
+
+def described(error: Exception) -> str:
+    """Say what failed: our own messages hold no content, a foreign exception gives its class."""
+    if isinstance(error, RetoldError):
+        return error.message
+    return f"the embedder failed with {type(error).__name__}"
+
+
+def _offered(
+    tx: Transaction, index: VectorIndex, trace: SearchTrace, readable: Readable, found: _Found
+) -> _Found:
+    """Look the rows found up in the snapshot, and leave out what it does not offer."""
+    seqs = dict.fromkeys(seq for scored in found.lists for seq, _ in scored.hits)
+    trace.rows = rows_offered(tx, index, trace.request, seqs)
+    trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
+    dense, lexical, entity = (without_absent(scored, trace.rows) for scored in found.lists)
+    return _Found(None if found.dense is None else dense, lexical, entity)
+
+
+def _deciding(lexical: LexicalHits, null: NullSignals | None) -> Sequence[Sequence[QueryTerm]]:
+    """Return the terms of the queries whose words may open the gate.
+
+    Where some queries are judged by a Z, words of the others alone count.
+    """
+    if null is None or null.z is None:
+        return lexical.terms
+    without = [
+        terms for terms, one in zip(lexical.terms, null.queries, strict=True) if one.z is None
+    ]
+    return without or lexical.terms
+
+
+def _has_boosts(levers: Levers) -> bool:
+    return (
+        levers.boosts.date_interval > 0.0
+        or levers.boosts.session > 0.0
+        or levers.freshness.kind == "additive"
+        or levers.entities.role == "tie_break"
+    )
