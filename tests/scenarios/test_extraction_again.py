@@ -2,6 +2,7 @@
 
 import pytest
 
+from retold.ingest.batch import ClaimBatch
 from retold.models import SessionSummary
 from retold.testing import TableExtractor, make_proposal
 from tests.extraction_support import (
@@ -213,25 +214,22 @@ def test_session_whose_words_are_all_gone_keeps_what_it_told(run):
     assert run.event(session_id)["proposed"] == 0
 
 
-@pytest.mark.parametrize("when", ["while the model reads", "while the reviewer reads"])
-def test_words_that_go_during_a_run_come_back_nowhere(when):
+@pytest.mark.parametrize("when", ["extract", "review", "compare"])
+def test_words_that_go_during_a_run_come_back_nowhere(when, monkeypatch):
     """Nor in the summary that a model wrote of them."""
     told = SessionSummary("The user cannot eat peanuts and lives in Lisbon.")
     with extraction(extractor=TableExtractor(USUAL, summary=told)) as run:
         session_id = run.ended(PEANUTS, LISBON, BEES)
 
-        def meanwhile(method):
-            def call(*args, **more):
-                answer = method(*args, **more)
-                blank(run, session_id, 1)
-                return answer
+        part = {"extract": run.extractor, "review": run.reviewer, "compare": ClaimBatch}[when]
+        method = getattr(part, when)
 
-            return call
+        def meanwhile(*args, **more):
+            answer = method(*args, **more)
+            blank(run, session_id, 1)
+            return answer
 
-        if when == "while the model reads":
-            run.extractor.extract = meanwhile(run.extractor.extract)
-        else:
-            run.reviewer.review = meanwhile(run.reviewer.review)
+        monkeypatch.setattr(part, when, meanwhile)
         assert run.steps.run(session_id).done == "reviewed"
 
         assert sorted(contents(run)) == sorted([HOME.content, HOBBY.content])

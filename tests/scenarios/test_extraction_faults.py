@@ -3,10 +3,13 @@
 import pytest
 
 import retold.store.store as store_module
-from retold.errors import InvalidCompletion, ModelTimeout, ProviderOutage
+from retold.errors import InvalidCompletion, InvalidInput, ModelTimeout, ProviderOutage
 from retold.ingest.batch import ClaimBatch
+from retold.ingest.lexical_judge import LexicalJudge
 from retold.models import EntityMention, TokenUsage
 from retold.store import Transaction
+from retold.store.claims import ClaimRepository
+from retold.store.evidence import EvidenceRepository
 from retold.testing import FakeCandidateReviewer, make_proposal
 from tests.extraction_support import ALLERGY, HOME, LISBON, PEANUTS, extraction
 from tests.store_support import problems
@@ -239,26 +242,32 @@ def test_session_that_was_taken_back_meanwhile_stores_nothing(run, how):
     assert counts(run)["records"] == 0
 
 
-def test_models_are_asked_under_a_claim_that_was_renewed_and_outside_every_transaction(run):
+def test_models_are_asked_under_a_renewed_claim_and_outside_every_transaction(run, monkeypatch):
     session_id = run.ended(PEANUTS, LISBON)
     seen = []
 
-    def watched(method):
+    def watched(owner, name):
+        method = getattr(owner, name)
+
         def call(*args, **more):
-            state = run.state(session_id)
-            seen.append((state.stage, state.started_at == run.lab.clock()))
-            with run.lab.store.write() as tx:  # nobody holds the lock
-                tx.meta.records_version()
-            run.lab.clock.advance(minutes=20)
+            seen.append(name)
+            if name != "renew":
+                with run.lab.store.write() as tx:  # nobody holds the lock
+                    tx.meta.records_version()
             return method(*args, **more)
 
-        return call
+        monkeypatch.setattr(owner, name, call)
 
-    run.extractor.extract = watched(run.extractor.extract)
-    run.reviewer.review = watched(run.reviewer.review)
-    assert run.steps.run(session_id).done == "reviewed"
+    watched(ClaimRepository, "renew")
+    watched(run.extractor, "extract")
+    watched(run.reviewer, "review")
+    watched(run.lab.embedder, "embed_documents")
+    watched(LexicalJudge, "judge")
+    watched(LexicalJudge, "support")
+    run.steps.run(session_id)
 
-    assert seen == [("extract", True), ("review", True)]
+    assert seen[:5] == ["renew", "extract", "renew", "review", "renew"]
+    assert {"support", "embed_documents"} <= set(seen[5:])
 
 
 # --- others that write meanwhile ------------------------------------------------------
@@ -306,6 +315,41 @@ def test_same_word_that_is_written_meanwhile_is_met_and_not_doubled(run, monkeyp
 
     assert contents(run) == [HOME.content]
     assert run.event(session_id)["reinforced"] == 1
+
+
+def test_same_word_about_nobody_that_is_written_meanwhile_is_met_too(run, monkeypatch):
+    """It is found by its nearness alone, of which the lock knows that something came."""
+    session = run.lab.session()
+    session_id = run.ended(LISBON, "Thanks.")
+    compare, done = ClaimBatch.compare, []
+
+    def meanwhile(batch):
+        compare(batch)
+        if not done:
+            scope = session.principal.private_scope
+            done.append(run.lab.retold.host.write(scope, HOME.content))
+
+    monkeypatch.setattr(ClaimBatch, "compare", meanwhile)
+    run.steps.run(session_id)
+
+    assert contents(run) == [HOME.content]
+
+
+def test_claim_that_is_refused_half_way_leaves_nothing_of_itself(run, monkeypatch):
+    insert, failed = EvidenceRepository.insert, []
+
+    def refuse_first(repository, *args, **more):
+        if not failed:
+            failed.append(None)
+            raise InvalidInput("no")
+        insert(repository, *args, **more)
+
+    monkeypatch.setattr(EvidenceRepository, "insert", refuse_first)
+    session_id = run.run(PEANUTS, LISBON)
+
+    assert contents(run) == [HOME.content]
+    assert run.rejections(session_id) == ["invalid_content"]
+    assert problems(run.lab.path) == []
 
 
 def test_run_gives_up_after_a_while_when_others_never_stop_writing(monkeypatch):

@@ -212,21 +212,24 @@ def test_memories_go_to_the_private_scope_until_the_user_scope_is_granted(run):
 
 
 @pytest.mark.parametrize("grants", ["given", "taken"])
-def test_grants_that_change_during_the_review_decide(run, grants):
+@pytest.mark.parametrize("when", ["review", "compare"])
+def test_grants_that_change_during_a_run_decide(run, monkeypatch, grants, when):
     """LLD 8.2: the destination is that of the moment of the commit."""
     host = run.lab.retold.host
     if grants == "taken":
         host.grant("helper", ANA, read=True, write=True)
-    review = run.reviewer.review
+    part = run.reviewer if when == "review" else ClaimBatch
+    method = getattr(part, when)
 
     def meanwhile(*args, **more):
+        answer = method(*args, **more)
         if grants == "given":
             host.grant("helper", ANA, read=True, write=True)
         else:
             host.revoke("helper", ANA)
-        return review(*args, **more)
+        return answer
 
-    run.reviewer.review = meanwhile
+    monkeypatch.setattr(part, when, meanwhile)
     run.run(PEANUTS, LISBON)
 
     scopes = {str(one.scope) for one in (*run.facts(), *run.facts(summaries=True))}
