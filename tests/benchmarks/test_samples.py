@@ -172,3 +172,37 @@ def test_maintenance_is_measured_beside_every_job(tmp_path):
     lines = json.loads(done.stdout)["lines"]
     assert [one["beside"] for one in lines] == ["nothing", "expire", "review-due", "retain"]
     assert all(one["writes"] > 0 for one in lines)
+
+
+def test_extraction_recall_checks_every_quote_and_lets_no_assistant_speak_for_the_user(tmp_path):
+    said = [
+        ("User", "Good news! I adopted a tortoise called Pixel. She is slow."),
+        ("Assistant", "Your kitchen is green now."),
+    ]
+    day = {"session": "s", "time": "2025-12-15 (Monday)"}
+    turns = [
+        {"id": f"t{at}", "speaker": speaker, "text": text, **day}
+        for at, (speaker, text) in enumerate(said)
+    ]
+    told = [("I adopted a tortoise called Pixel.", ["t0"]), ("The kitchen is green now.", ["t1"])]
+    facts = [
+        {"id": f"f{at}", "speaker": "User", "text": text, "evidence": evidence, **day}
+        for at, (text, evidence) in enumerate([*told, ("Nobody said this.", [])])
+    ]
+    asked = {"id": "q", "text": "What is the tortoise called?", "category": "", "gold": ["f0"]}
+    question = asked | {"time": "2025-12-16 (Tuesday)", "visible": 2}
+    for name, items in (("set-dev.jsonl", turns), ("set-facts-dev.jsonl", facts)):
+        case = {"id": "c", "turns": items, "questions": [question]}
+        (tmp_path / name).write_text(json.dumps(case) + "\n", encoding="utf-8")
+
+    done = run("extraction_recall.py", "--data", tmp_path / "set-dev.jsonl", "--json", cwd=tmp_path)
+
+    found = json.loads(done.stdout)
+    assert (found["facts"], found["facts_without_turn"], found["proposed"]) == (3, 1, 2)
+    assert (found["written"], found["downgraded"], found["calls"]) == (2, 1, 2)
+    assert found["stored"] == {
+        "assistant's words, agent_inference, provisional": 1,
+        "user's words, user_statement, confirmed": 1,
+    }
+    assert (found["quotes_checked"], found["broken"]) == (2, [])
+    assert found["recall@10 extracted"] == found["recall@10 gold"] == 1.0
