@@ -47,12 +47,17 @@ def largest_rrf_score(lists: int, k: int) -> float:
     return lists / (k + 1)
 
 
-def convex_fusion(cosines: Scores, bm25: Scores, alpha: float) -> Scores:
+def convex_fusion(
+    cosines: Scores, bm25: Scores, alpha: float, unrelated: float | None = None
+) -> Scores:
     """Return the fused score in [0, 1] of each member of a pool, in order.
 
-    ``alpha`` times the cosine, scaled so that the pool spans 0 to 1, plus the rest times bm25 as a
-    part of the pool's best. ``cosines`` are NaN for a record without a vector, whose part is 0;
-    equal cosines are all 1. ``bm25`` is 0 for a record that holds none of the words.
+    ``alpha`` times the scaled cosine plus the rest times bm25 as a part of the pool's best.
+    Cosines are scaled so that the pool's best is 1, and 0 is the pool's least or ``unrelated``,
+    the cosine of texts that have nothing in common, if that is lower: the second of two good
+    records is not worthless. ``cosines`` are NaN for a record without a vector, whose part is 0;
+    equal cosines are all 1 where nothing lower is known. ``bm25`` is 0 for a record that holds
+    none of the words.
     """
     lexical_best = float(bm25.max(initial=0.0))
     lexical = bm25 / lexical_best if lexical_best > 0.0 else np.zeros(len(bm25))
@@ -60,6 +65,8 @@ def convex_fusion(cosines: Scores, bm25: Scores, alpha: float) -> Scores:
     dense = np.zeros(len(cosines))
     if known.any():
         low, high = float(cosines[known].min()), float(cosines[known].max())
+        if unrelated is not None:
+            low = min(low, unrelated)
         dense[known] = (cosines[known] - low) / (high - low) if high > low else 1.0
     fused: Scores = alpha * dense + (1.0 - alpha) * lexical
     return fused

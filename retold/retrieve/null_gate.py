@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import fsum
+from typing import Final
 
 from retold.config.retrieval import GateConfig
 from retold.models import Candidate
@@ -12,7 +14,8 @@ from retold.retrieve.signals import GateOutcome, QuerySignals
 
 _Verdict = Callable[[Candidate], tuple[bool, str]]
 
-_UNRELATED = "the closest record is no nearer than what an unrelated prompt finds"
+_BEARS_ON_THE_QUERY: Final = frozenset({"date_interval", "neighbour"})
+_UNRELATED: Final = "the closest record is no nearer than what an unrelated prompt finds"
 
 
 def decide_by_null(
@@ -23,7 +26,9 @@ def decide_by_null(
     Step 0 drops excluded source kinds. Step 1 lets everything pass when some query has a Z of at
     least the threshold of who issued the search. A query without a Z opens the gate to those
     candidates only whose words reach the lexical floors; an exact entity match opens it to none.
-    Step 2 drops survivors below a part of the best fused score; a boost may lift one above it.
+    Step 2 drops survivors below a part of the best fused score. The time that a query names and
+    a matching turn next to it count for a record there; the company of its session, its age and
+    who it is about only order what passes.
     """
     step_1 = _step_1(signals, cfg)
     judged: list[tuple[bool, Candidate]] = []
@@ -37,7 +42,7 @@ def decide_by_null(
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
     for passed, candidate in judged:
-        score = max(candidate.score, candidate.fused_score)
+        score = _own_score(candidate)
         if passed and score >= least:
             kept.append(candidate)
         elif passed:
@@ -81,6 +86,12 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
         return False, f"step 1, query: {missed_null(signals, candidate, cfg)}"
 
     return verdict
+
+
+def _own_score(candidate: Candidate) -> float:
+    return candidate.fused_score + fsum(
+        boost.amount for boost in candidate.boosts if boost.name in _BEARS_ON_THE_QUERY
+    )
 
 
 def _without_z(signals: QuerySignals) -> str:

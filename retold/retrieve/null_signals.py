@@ -120,8 +120,14 @@ class NullReference:
         self._lock = threading.Lock()
         self._vectors: Vectors | None = None
         self._own_spread = 0.0
+        self._unrelated: float | None = None
         self._phrases: tuple[Phrases, ...] | None = None
         self._samples: OrderedDict[bytes, _Remembered] = OrderedDict()
+
+    @property
+    def unrelated(self) -> float | None:
+        """Return the mean cosine of two prompts of the bank; None before it is embedded."""
+        return self._unrelated
 
     def embed(self, embedder: Embedder) -> None:
         """Embed the bank, the first time only; outside of any transaction. Raises as the model."""
@@ -129,8 +135,8 @@ class NullReference:
             return
         prompts = bank_prompts()
         vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
-        between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-        self._own_spread = float(np.std(between.astype(np.float64)))
+        between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
+        self._own_spread, self._unrelated = float(np.std(between)), float(np.mean(between))
         self._vectors = vectors
 
     def sample(

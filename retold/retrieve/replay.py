@@ -78,14 +78,15 @@ def replay_fusion(
         raise InvalidInput("give rrf_k or alpha, not both")
     candidates = logged_candidates(row)
     ran = json.loads(row["pipeline"])["fusion"]
-    recorded = json.loads(row["candidates"]).get("alpha")
+    logged = json.loads(row["candidates"])
+    recorded = logged.get("alpha")
     if alpha is None and rrf_k is None and ran["kind"] == "convex":
         alpha = recorded
     if alpha is None:
         return _by_rank(row, candidates, ran["rrf_k"] if rrf_k is None else rrf_k)
     if recorded is None:
         raise InvalidInput(f"search {row['id']!r} was fused by rank; its scores were not kept")
-    return _by_score(candidates, alpha)
+    return _by_score(candidates, alpha, logged.get("unrelated"))
 
 
 def _by_rank(
@@ -98,10 +99,12 @@ def _by_rank(
     return [(ids[seq], score) for seq, score in reciprocal_rank_fusion(rankings, k)]
 
 
-def _by_score(candidates: Sequence[Candidate], alpha: float) -> list[tuple[str, float]]:
+def _by_score(
+    candidates: Sequence[Candidate], alpha: float, unrelated: float | None
+) -> list[tuple[str, float]]:
     cosines = np.array([np.nan if one.cosine is None else one.cosine for one in candidates])
     bm25 = np.array([one.bm25 or 0.0 for one in candidates])
-    scores = convex_fusion(cosines, bm25, alpha).tolist()
+    scores = convex_fusion(cosines, bm25, alpha, unrelated).tolist()
     order = sorted(zip(candidates, scores, strict=True), key=lambda pair: (-pair[1], pair[0].seq))
     return [(candidate.record_id, score) for candidate, score in order]
 

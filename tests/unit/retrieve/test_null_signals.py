@@ -1,0 +1,97 @@
+"""The null bank: its prompts, its statistics and what is remembered of them."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+
+from retold.retrieve.null_bank import BANK_VERSION, bank_prompts
+from retold.retrieve.null_signals import (
+    LENIENCY,
+    LENIENT_RECORDS,
+    BankSample,
+    bank_statistics,
+    null_signals,
+    z_of,
+)
+from retold.retrieve.signals import NullSignals
+
+DIGESTS = {"1": "cbbda16e18d0e42c1004e5fca89db17960af059ebfa80abe37b6f2e9afface5a"}
+"""What each version of the bank is, so that no prompt changes without a new one."""
+TOPS = [0.1, 0.2, 0.25, 0.4]
+UNKS = [1.0, 0.5, 0.5, 0.0]
+
+
+def sample(records: int = 10**9, tops=TOPS, unks=UNKS, own_spread: float = 0.08) -> BankSample:
+    return BankSample(np.array(tops), np.array(unks), records, own_spread)
+
+
+def test_a_change_of_the_bank_is_a_new_version():
+    text = files("retold.retrieve").joinpath("data/null_bank.txt").read_bytes()
+
+    assert hashlib.sha256(text).hexdigest() == DIGESTS[BANK_VERSION]
+
+
+def test_the_bank_holds_enough_different_prompts_of_every_length():
+    prompts = bank_prompts()
+    lengths = sorted(map(len, prompts))
+
+    assert len(set(prompts)) == len(prompts) >= 32
+    assert lengths[len(prompts) // 10] < 40
+    assert lengths[-len(prompts) // 10] > 150
+
+
+def test_statistics_of_many_records_are_the_plain_ones():
+    spread = stdev(TOPS)
+    signals = [top - 2 * spread * unk for top, unk in zip(TOPS, UNKS, strict=True)]
+    found = bank_statistics(sample(), 2.0)
+
+    assert found.spread == pytest.approx(spread)
+    assert found.sd == pytest.approx(stdev(signals))
+    assert found.mean == pytest.approx(fmean(signals))
+
+
+def test_statistics_of_few_records_are_drawn_to_the_embedder_and_lenient():
+    few, many = bank_statistics(sample(1), 2.0), bank_statistics(sample(), 2.0)
+    lenience = LENIENCY * LENIENT_RECORDS / (LENIENT_RECORDS + 1)
+    signals = np.array(TOPS) - 2 * few.spread * np.array(UNKS)
+
+    assert 0.08 < few.sd < many.sd
+    assert few.mean == pytest.approx(float(signals.mean()) - lenience * few.sd)
+
+
+def test_a_bank_that_finds_all_alike_still_has_a_deviation():
+    found = bank_statistics(sample(tops=[0.3] * 4, unks=[0.0] * 4, own_spread=0.0), 2.0)
+
+    assert found.sd > 0.0
+    assert z_of(found, 0.3, 0.0, 2.0) == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("tops", [[], [-np.inf] * 4])
+def test_no_vector_means_no_statistics(tops):
+    assert bank_statistics(sample(0, tops=tops, unks=[1.0] * len(tops)), 2.0) is None
+
+
+def test_z_falls_with_words_that_nobody_knows():
+    found = bank_statistics(sample(), 2.0)
+
+    assert z_of(found, 0.4, 0.0, 2.0) > z_of(found, 0.4, 0.5, 2.0) > z_of(found, 0.2, 0.5, 2.0)
+    assert z_of(found, None, 0.0, 2.0) is z_of(None, 0.4, 0.0, 2.0) is None
+
+
+def test_signals_survive_the_log_to_the_bit():
+    signals = null_signals(bank_statistics(sample(7), 2.0), [0.1 + 0.2, None], [1 / 3, 0.0], 2.0)
+
+    assert NullSignals.from_json(signals.to_json()) == signals
+    assert signals.is_partial
+    assert signals.z == signals.queries[0].z
+
+
+def test_signals_without_any_vector_have_no_statistics():
+    signals = null_signals(bank_statistics(sample(), 2.0), [None], [0.5], 2.0)
+
+    assert (signals.mean, signals.sd, signals.z, signals.is_partial) == (None, None, None, True)
