@@ -117,6 +117,7 @@ def test_forgotten_fact_does_not_come_back(run):
 
     assert contents(run) == [HOME.content]
     assert run.event(session_id)["rejections"] == {"evidence_forgotten": 1}
+    assert run.event(session_id, "extraction.staged")["staged"] == 1
     shown = run.extractor.calls[-1][0]
     assert [turn.content for turn in shown] == ["Hello. […]", LISBON]
 

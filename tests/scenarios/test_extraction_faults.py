@@ -3,10 +3,16 @@
 import pytest
 
 import retold.store.store as store_module
-from retold.errors import InvalidCompletion, InvalidInput, ModelTimeout, ProviderOutage
+from retold.errors import (
+    InvalidCompletion,
+    InvalidInput,
+    ModelTimeout,
+    ProviderOutage,
+    StaleComparison,
+)
 from retold.ingest.batch import ClaimBatch
 from retold.ingest.lexical_judge import LexicalJudge
-from retold.models import EntityMention, TokenUsage
+from retold.models import EntityMention, TokenUsage, WriteRequest
 from retold.store import Transaction
 from retold.store.claims import ClaimRepository
 from retold.store.evidence import EvidenceRepository
@@ -333,6 +339,23 @@ def test_same_word_about_nobody_that_is_written_meanwhile_is_met_too(run, monkey
     run.steps.run(session_id)
 
     assert contents(run) == [HOME.content]
+
+
+def test_batch_that_was_compared_under_other_rights_is_not_stored(run):
+    session = run.lab.session("ana", "helper", session_id="batch")
+    session.turn("user", LISBON)
+    runtime, host, scope = run.lab.runtime, run.lab.retold.host, session.principal.user_scope
+    host.grant("helper", scope, read=True, write=True)
+    with run.lab.store.read() as tx:
+        segment = tx.sessions.latest("helper", "ana", "batch")
+    request = WriteRequest("semantic", HOME.content, scope=scope, evidence=LISBON)
+    batch = runtime.ingestor.batch(session.principal, segment, [request])
+    batch.compare()
+    host.grant("helper", scope, read=False, write=True)
+
+    with run.lab.store.write() as tx, pytest.raises(StaleComparison):
+        batch.store(tx)
+    assert counts(run)["records"] == 0
 
 
 def test_claim_that_is_refused_half_way_leaves_nothing_of_itself(run, monkeypatch):
