@@ -150,7 +150,6 @@ class BoostsConfig(Block):
         "fraction",
         ge=0,
         le=1,
-        waits=True,
     )
     session_text: float = key(
         0.3,
@@ -351,7 +350,6 @@ class RetrievalConfig(Block):
     context: Context = key(
         "facts",
         "What most records are: short facts, or raw turns, which their neighbours explain.",
-        waits=True,
     )
     default_k: int = key(8, "Records returned when the caller names no k.", "records", ge=1)
     token_budget: int = key(1500, "Ceiling on the result a model is shown.", "tokens", ge=1)
@@ -359,7 +357,6 @@ class RetrievalConfig(Block):
         None,
         "Drop all but the best of near-identical records, or show one for the group; null is "
         "collapse in design and group in measured.",
-        waits=True,
     )
     dedup_cosine: float | None = key(
         None,

@@ -14,6 +14,7 @@ from retold.models import LexicalMatch, LinkRole
 from retold.protocols import Vectors
 from retold.retrieve.dedup import Cosines
 from retold.retrieve.fusion import ScoredList
+from retold.retrieve.named import other_names
 from retold.retrieve.terms import (
     QueryTerm,
     TermCoverage,
@@ -29,10 +30,14 @@ _ROLES: tuple[LinkRole, ...] = ("about", "mentions")
 
 @dataclass(frozen=True, slots=True)
 class AliasHits:
-    """The entities that the request names: their ids and the normalised aliases it used."""
+    """The entities that the request names: their ids, and their names, normalised.
+
+    ``norms`` are those it used, ``others`` further ones.
+    """
 
     entity_ids: tuple[str, ...] = ()
     norms: frozenset[str] = field(default=frozenset(), repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +86,27 @@ def find_aliases(
     )
     found = tx.entities.by_alias(norms, scope_codes)
     ids = dict.fromkeys(entity.id for entities in found.values() for entity in entities)
-    return AliasHits(tuple(ids), frozenset(found))
+    return AliasHits(tuple(ids), frozenset(found), other_names(found))
 
 
 def lexical_search(
-    tx: Transaction, words: EligibleWords, queries: Sequence[str], limit: int
+    tx: Transaction,
+    words: EligibleWords,
+    queries: Sequence[str],
+    limit: int,
+    *,
+    names: Sequence[Phrase] = (),
 ) -> LexicalHits:
-    """Return the eligible records that hold words of the queries.
+    """Return the eligible records that hold words of the queries, or one of ``names``.
 
     Each query ranks by bm25 on its own; a record takes its best rank over the queries, then its
-    better score, then its key. A query without terms finds nothing.
+    better score, then its key. A query without terms finds nothing. ``names`` are further names of
+    whom the queries speak of: no terms, so nobody has to hold them.
     """
     terms = tuple(query_terms(query, tx.lexical.tokens) for query in queries)
-    phrases = tuple(phrases_of(of_query, tx.lexical.tokens) for of_query in terms)
+    phrases = tuple(
+        _with_names(phrases_of(of_query, tx.lexical.tokens), names) for of_query in terms
+    )
     best: dict[int, tuple[int, float]] = {}
     for of_query in phrases:
         for rank, (seq, score) in enumerate(words.search(of_query, limit), start=1):
@@ -103,6 +116,10 @@ def lexical_search(
     order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))[:limit]
     ranking = ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order))
     return LexicalHits(ranking, terms, phrases)
+
+
+def _with_names(phrases: tuple[Phrase, ...], names: Sequence[Phrase]) -> tuple[Phrase, ...]:
+    return (*phrases, *(name for name in names if name not in phrases)) if phrases else ()
 
 
 def lexical_matches(

@@ -33,22 +33,26 @@ from retold.retrieve.generators import (
     lexical_matches,
     lexical_search,
 )
+from retold.retrieve.named import about_named, name_phrases
 from retold.retrieve.null_signals import (
     NullReference,
     bank_statistics,
     null_signals,
     unknown_share,
 )
-from retold.retrieve.poolfacts import boost_pool
+from retold.retrieve.poolfacts import Spoken, boost_pool
 from retold.retrieve.query_dates import query_dates
 from retold.retrieve.signals import NullSignals, QuerySignals
 from retold.retrieve.snapshot import Readable, rows_offered
 from retold.retrieve.terms import QueryTerm
 from retold.retrieve.trace import SearchTrace
+from retold.retrieve.turns import Turns
 from retold.store import Transaction
 from retold.store.codec import to_us
 
 CHANNELS: Final[tuple[Channel, ...]] = ("dense", "lexical", "entity")
+NEIGHBOURS_OF: Final = 25
+"""Best members of each list whose neighbours join the pool: half of a lower score moves nothing."""
 _EARNED: Final[dict[LinkRole, float]] = {"about": 1.0, "mentions": 0.5}
 """Which part of the tie-break a link of this role earns."""
 
@@ -73,11 +77,15 @@ class QueryVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the channels found, rows that the snapshot does not offer left out."""
+    """What the channels found, rows that the snapshot does not offer left out.
+
+    ``beside`` are turns that no channel found and that stand next to good matches.
+    """
 
     dense: ScoredList | None
     lexical: ScoredList
     entity: ScoredList
+    beside: tuple[int, ...] = ()
 
     @property
     def lists(self) -> tuple[ScoredList, ...]:
@@ -88,7 +96,8 @@ class _Found:
 class _Asked:
     """One search: who asks among which rows, and what the channels made of its queries.
 
-    ``heard`` are the vectors that ranked, None when the dense channel did not run.
+    ``heard`` are the vectors that ranked, None when the dense channel did not run; ``turns`` None
+    means that records are facts.
     """
 
     tx: Transaction = field(repr=False)
@@ -98,20 +107,18 @@ class _Asked:
     heard: Vectors | None = field(repr=False)
     words: EligibleWords
     lexical: LexicalHits
+    turns: Turns | None = field(repr=False)
 
 
 class PoolFinder:
-    """Runs the generators over eligible rows, fuses what they found and boosts it.
-
-    ``null`` None means that the gate asks for no comparison with unrelated prompts.
-    """
+    """Runs the generators over eligible rows, fuses what they found and boosts it."""
 
     def __init__(
         self,
         index: VectorIndex,
         cfg: RetrievalConfig,
         levers: Levers,
-        null: NullReference | None,
+        null: NullReference,
     ) -> None:
         self._index = index
         self._cfg = cfg
@@ -122,8 +129,9 @@ class PoolFinder:
         self, tx: Transaction, trace: SearchTrace, readable: Readable, vectors: QueryVectors
     ) -> None:
         """Fill ``trace.pool``, best fused score first, with its rows and the gate's signals."""
-        queries, eligible = trace.rewritten.queries, readable.eligible
-        limit = self._levers.per_generator_k
+        queries, limit = trace.rewritten.queries, self._levers.per_generator_k
+        with trace.stage("filter"):
+            eligible = self._about(tx, trace, readable)
         with trace.stage("dense"):
             dense = self._dense(trace, self._heard(vectors), eligible)
             heard = None if dense is None else self._heard(vectors)
@@ -134,15 +142,19 @@ class PoolFinder:
             )
         with trace.stage("lexical"):
             words = self._index.words(tx, eligible)
-            lexical = lexical_search(tx, words, queries, limit)
+            names = () if self._lists_entities else name_phrases(tx, aliases.others)
+            lexical = lexical_search(tx, words, queries, limit, names=names)
         with trace.stage("entity"):
             among = self._nameable(eligible, dense, lexical.ranking)
             entity = entity_search(
                 tx, self._index, aliases.entity_ids, among, vectors=heard, limit=limit
             )
-        asked = _Asked(tx, trace, eligible, vectors, heard, words, lexical)
         with trace.stage("fuse"):
+            turns = Turns(eligible) if self._levers.context == "turns" else None
+            asked = _Asked(tx, trace, eligible, vectors, heard, words, lexical, turns)
             unseen = _Found(dense, lexical.ranking, entity.ranking)
+            if turns is not None:
+                unseen = replace(unseen, beside=_beside(turns, unseen, eligible))
             found = _offered(tx, self._index, trace, readable, unseen)
             scored = self._fused(asked, found)
         null = self._compared(asked, dense)
@@ -155,6 +167,18 @@ class PoolFinder:
             trace.pool = assemble_pool(scored, found.lists, trace.rows, matches, entity.entity_of)
         ran = CHANNELS if dense is not None else CHANNELS[1:]
         trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts, null)
+
+    @property
+    def _lists_entities(self) -> bool:
+        return self._levers.entities.role == "list"
+
+    def _about(self, tx: Transaction, trace: SearchTrace, readable: Readable) -> Eligible:
+        """Return the eligible rows that have to do with what the caller names, if anything."""
+        names, eligible = trace.request.entities, readable.eligible
+        if not names or self._lists_entities:
+            return eligible
+        words = self._index.words(tx, eligible)
+        return about_named(tx, words, eligible, names, readable.codes.values())
 
     def _heard(self, vectors: QueryVectors) -> Vectors | None:
         return vectors.heard if self._levers.fusion.kind == "convex" else vectors.vectors
@@ -175,18 +199,18 @@ class PoolFinder:
         self, eligible: Eligible, dense: ScoredList | None, lexical: ScoredList
     ) -> Eligible:
         """Return the rows a named entity counts for; as a tie-break it finds none by itself."""
-        if self._levers.entities.role == "list":
+        if self._lists_entities:
             return eligible
         seqs = {seq for scored in (dense, lexical) if scored for seq, _ in scored.hits}
         return eligible.narrowed(sorted(seqs))
 
     def _fused(self, asked: _Asked, found: _Found) -> list[Scored]:
         """Return every member of the pool with its fused score, best first, equals by key."""
-        cfg, is_list = self._levers.fusion, self._levers.entities.role == "list"
-        lists = found.lists if is_list else found.lists[:-1]
+        cfg = self._levers.fusion
+        lists = found.lists if self._lists_entities else found.lists[:-1]
         if cfg.kind == "rrf":
             return [Scored(*pair) for pair in reciprocal_rank_fusion(lists, cfg.rrf_k)]
-        seqs = sorted({seq for scored in lists for seq, _ in scored.hits})
+        seqs = sorted({*found.beside, *(seq for scored in lists for seq, _ in scored.hits)})
         cosines = np.full(len(seqs), np.nan)
         for vector in () if asked.heard is None else asked.heard:
             cosines = np.fmax(cosines, self._index.cosines_to(vector, seqs))
@@ -195,7 +219,8 @@ class PoolFinder:
             bm25 = np.maximum(bm25, asked.words.scores_of(phrases, seqs))
         alpha = cfg.alpha if any(asked.vectors.read) else cfg.alpha_uncovered
         asked.trace.alpha = alpha = 0.0 if asked.heard is None else alpha
-        fused = convex_fusion(cosines, bm25, alpha)
+        asked.trace.unrelated = self._null.unrelated
+        fused = convex_fusion(cosines, bm25, alpha, self._null.unrelated)
         measured = zip(seqs, fused.tolist(), cosines.tolist(), bm25.tolist(), strict=True)
         scored = [
             Scored(seq, score, None if isnan(cosine) else cosine, of_words)
@@ -206,7 +231,7 @@ class PoolFinder:
 
     def _compared(self, asked: _Asked, dense: ScoredList | None) -> NullSignals | None:
         """Return how the queries compare with unrelated prompts; None when nobody asks."""
-        if self._null is None:
+        if self._levers.gate_kind != "null_z":
             return None
         null_z, tokenize = self._levers.gate.null_z, asked.tx.lexical.tokens
         with asked.trace.stage("gate"):
@@ -252,6 +277,9 @@ class PoolFinder:
             now_us=to_us(now),
             levers=levers,
             unit=largest_rrf_score(len(CHANNELS), levers.fusion.rrf_k) if is_rrf else 1.0,
+            spoken=None
+            if asked.turns is None
+            else Spoken(asked.turns, asked.words, asked.lexical.phrases),
         )
         return [
             one._replace(boosted=score, boosts=of_one)
@@ -270,11 +298,19 @@ def _offered(
     tx: Transaction, index: VectorIndex, trace: SearchTrace, readable: Readable, found: _Found
 ) -> _Found:
     """Look the rows found up in the snapshot, and leave out what it does not offer."""
-    seqs = dict.fromkeys(seq for scored in found.lists for seq, _ in scored.hits)
+    hits = (seq for scored in found.lists for seq, _ in scored.hits)
+    seqs = dict.fromkeys((*hits, *found.beside))
     trace.rows = rows_offered(tx, index, trace.request, seqs)
     trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
     dense, lexical, entity = (without_absent(scored, trace.rows) for scored in found.lists)
-    return _Found(None if found.dense is None else dense, lexical, entity)
+    beside = tuple(seq for seq in found.beside if seq in trace.rows)
+    return _Found(None if found.dense is None else dense, lexical, entity, beside)
+
+
+def _beside(turns: Turns, found: _Found, eligible: Eligible) -> tuple[int, ...]:
+    """Return the turns next to the best ones of each list, which no channel need have found."""
+    best = {seq for scored in found.lists for seq, _ in scored.hits[:NEIGHBOURS_OF]}
+    return tuple(turns.neighbours(eligible.rows_of(sorted(best))).tolist())
 
 
 def _deciding(lexical: LexicalHits, null: NullSignals | None) -> Sequence[Sequence[QueryTerm]]:
@@ -292,7 +328,8 @@ def _deciding(lexical: LexicalHits, null: NullSignals | None) -> Sequence[Sequen
 
 def _has_boosts(levers: Levers) -> bool:
     return (
-        levers.boosts.date_interval > 0.0
+        levers.context == "turns"
+        or levers.boosts.date_interval > 0.0
         or levers.boosts.session > 0.0
         or levers.freshness.kind == "additive"
         or levers.entities.role == "tie_break"

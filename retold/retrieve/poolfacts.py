@@ -82,16 +82,16 @@ def _raised_by_turns(
     rows: Rows,
     eligible: Eligible,
     spoken: Spoken,
-    cfg: BoostLever,
+    boosts: BoostLever,
 ) -> tuple[Raised, ...]:
-    found = [raised_by_neighbour(fused, rows, spoken.turns, cfg.neighbour)]
-    if cfg.session_text > 0.0:
-        most, snapshot = cfg.session_max_records, spoken.words.snapshot
+    found = [raised_by_neighbour(fused, rows, spoken.turns, boosts.neighbour)]
+    if boosts.session_text > 0.0:
+        most, snapshot = boosts.session_max_records, spoken.words.snapshot
         scores = [session_scores(snapshot, eligible, one, most) for one in spoken.phrases if one]
         codes = eligible.columns.sessions(rows)
         if scores:
             best = np.maximum.reduce(scores)
-            found.append(raised_by_session_text(codes, best, cfg.session_text))
+            found.append(raised_by_session_text(codes, best, boosts.session_text))
     return tuple(one for one in found if one is not None)
 
 

@@ -31,6 +31,7 @@ from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
 from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
 from retold.retrieve.coverage import read_queries, scripts_of
 from retold.retrieve.dedup import collapse_duplicates
+from retold.retrieve.duplicates import Twin, group_duplicates
 from retold.retrieve.explain import explain, explain_empty
 from retold.retrieve.final import FinalLook, look_again
 from retold.retrieve.freshness import apply_freshness, ranked
@@ -50,6 +51,7 @@ from retold.retrieve.snapshot import (
     wants_history,
 )
 from retold.retrieve.trace import LoggedSettings, SearchTrace
+from retold.retrieve.twins import read_twins
 from retold.store import Store, Transaction
 from retold.store.codec import to_us, to_us_or_none
 from retold.util import Clock, IdSource, Timer, new_id, system_clock
@@ -62,12 +64,14 @@ class _Selection:
     """What the snapshot says about the survivors.
 
     ``conflicts`` holds unresolved conflicts with readable rows, in both directions;
-    ``contents`` the texts of the rerank shortlist.
+    ``contents`` the texts of the rerank shortlist; ``twins`` what candidates say that may be one,
+    None where near-identical ones collapse whatever they say.
     """
 
     kept: tuple[Candidate, ...]
     conflicts: Mapping[int, tuple[int, ...]]
     contents: Mapping[int, str] = field(repr=False)
+    twins: Mapping[int, Twin] | None = field(repr=False)
 
 
 class Retriever:
@@ -105,7 +109,7 @@ class Retriever:
         self._clock = clock
         self._new_id = id_source
         self._scripts = scripts_of(embedder, config.embedding.scripts)
-        self._null = NullReference() if self._levers.gate_kind == "null_z" else None
+        self._null = NullReference()
         self._finder = PoolFinder(index, config.retrieval, self._levers, self._null)
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
         self._settings = LoggedSettings(
@@ -180,7 +184,7 @@ class Retriever:
         try:
             vectors = self._embedder.embed_queries(queries)
             checked = check_vectors(vectors, len(queries), self._embedder.dims)
-            if self._null is not None:
+            if self._levers.gate_kind == "null_z" or self._levers.fusion.kind == "convex":
                 self._null.embed(self._embedder)
         except Exception as error:  # whatever a model raises; the other channels still answer
             trace.degraded.append(f"dense: {described(error)}")
@@ -230,25 +234,47 @@ class Retriever:
             conflicts, rivals = unresolved_conflicts(tx, request, codes, survivors)
             trace.rows |= rivals
             trace.scope_of |= {seq: readable.scope_of(row) for seq, row in rivals.items()}
-            kept = self._collapse(trace, conflicts)
+            twins = self._twins(tx, trace)
+            kept = self._collapse(trace, conflicts, twins)
         contents: dict[int, str] = {}
         if cfg.reranker.enabled:
             with trace.stage("rerank"):
                 records = tx.records.by_seqs(one.seq for one in kept[: cfg.reranker.candidates])
                 contents = {seq: record.content for seq, record in records.items()}
-        return _Selection(kept, conflicts, contents)
+        return _Selection(kept, conflicts, contents, twins)
 
     def _gate(self, trace: SearchTrace) -> None:
         step = exclude_source_kinds if trace.gate_mode == "exclude_source_kinds" else decide
         outcome = step(trace.signals, trace.pool, self._levers.gate)
         trace.passed, trace.gated_out = outcome.kept, outcome.dropped
 
+    def _twins(self, tx: Transaction, trace: SearchTrace) -> Mapping[int, Twin] | None:
+        levers = self._levers
+        if levers.duplicates == "collapse":
+            return None
+        return read_twins(
+            tx,
+            self._index,
+            trace.passed,
+            trace.rows,
+            pairwise_cosines(self._index, [one.seq for one in trace.passed]),
+            floor=levers.dedup_cosine,
+            user_id=trace.principal.user_id,
+        )
+
     def _collapse(
-        self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
+        self,
+        trace: SearchTrace,
+        conflicts: Mapping[int, Sequence[int]],
+        twins: Mapping[int, Twin] | None,
     ) -> tuple[Candidate, ...]:
         apart = {(seq, other) for seq, others in conflicts.items() for other in others}
+        floor = self._levers.dedup_cosine
         cosines = pairwise_cosines(self._index, [one.seq for one in trace.passed])
-        outcome = collapse_duplicates(trace.passed, cosines, self._levers.dedup_cosine, apart=apart)
+        if twins is None:
+            outcome = collapse_duplicates(trace.passed, cosines, floor, apart=apart)
+        else:
+            outcome = group_duplicates(trace.passed, cosines, twins, floor, apart=apart)
         trace.duplicates = outcome.dropped
         return outcome.kept
 
@@ -268,7 +294,7 @@ class Retriever:
                 # The cross-encoder was the only judge of relevance; without it the gate decides.
                 trace.gate_mode = self._levers.gate_kind
                 self._gate(trace)
-                ranked = self._collapse(trace, selection.conflicts)
+                ranked = self._collapse(trace, selection.conflicts, selection.twins)
         with trace.stage("budget"):
             entries = pair_counterparts(ranked, self._counterparts(trace, selection.conflicts))
             outcome = fill_budget(

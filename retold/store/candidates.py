@@ -75,6 +75,13 @@ class CandidateRepository:
         rows = self._tx.run(QUERIES["rows"], bindings)
         return {row[0]: CandidateRow._make(row) for row in rows}
 
+    def contents(self, seqs: Iterable[int]) -> dict[int, str]:
+        """Return what those rows that exist say, by key, in one statement."""
+        wanted = array("q", seqs)
+        if not wanted:
+            return {}
+        return dict(self._tx.run(QUERIES["contents"], {"seqs": apsw.carray(wanted)}))
+
     def linked(self, entity_ids: Iterable[str]) -> dict[tuple[str, LinkRole], Keys]:
         """Return the keys of the records linked to each entity, by (entity id, role).
 

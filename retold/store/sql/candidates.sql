@@ -15,6 +15,12 @@ from carray(:seqs) as wanted
 join records as r on r.seq = wanted.value
 left join entities as subject_entity on subject_entity.seq = r.subject_entity_seq;
 
+-- name: contents
+-- The texts of some rows.
+select r.seq, r.content
+from carray(:seqs) as wanted
+join records as r on r.seq = wanted.value;
+
 -- name: linked
 -- The records linked to some entities: one text of keys per entity and role.
 select e.id, link.role, group_concat(link.record_seq, ' ')
