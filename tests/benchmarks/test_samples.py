@@ -206,3 +206,13 @@ def test_extraction_recall_checks_every_quote_and_lets_no_assistant_speak_for_th
     }
     assert (found["quotes_checked"], found["broken"]) == (2, [])
     assert found["recall@10 extracted"] == found["recall@10 gold"] == 1.0
+
+
+def test_extraction_costs_are_those_of_the_workers_own_tasks(tmp_path):
+    done = run("extraction.py", "--sessions", 10, "--latency", 0, "--json", cwd=tmp_path)
+
+    found = json.loads(done.stdout)["costs"]
+    assert (found["records_a_session"], found["calls_a_session"]) == (4, 2)
+    assert len(found["held_mib"]) == 10
+    assert found["overhead_ms"]["p50"] > 0
+    assert found["tokens_a_session"] > 0
