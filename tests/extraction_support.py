@@ -11,7 +11,7 @@ BEES = "I have been a beekeeper for twenty years now."
 
 ALLERGY = make_proposal("The user is allergic to peanuts", PEANUTS, attribute="allergy")
 HOME = make_proposal("The user lives in Lisbon", LISBON, attribute="home_city")
-HOBBY = make_proposal("The user keeps bees", BEES, attribute="hobby")
+HOBBY = make_proposal("The user is a beekeeper", BEES, attribute="hobby")
 
 
 class Extraction:
