@@ -14,6 +14,7 @@ from retold.cli.exits import DONE, PENDING
 from retold.cli.opening import opened_for_extraction, opened_store
 from retold.cli.options import GlobalOptions, global_options
 from retold.cli.text import count
+from retold.models import Principal
 
 if TYPE_CHECKING:
     from retold.cli.opening import Settings
@@ -119,11 +120,25 @@ def _ask(
 
     (session,) = order.sessions
     with _opened(options, order) as site:
+        if site.runtime is not None:
+            _require_allowed(site.runtime, session, user=user, agent=agent)
         asked = request_extraction(
             site.store, session, actor=options.actor, user_id=user, agent_id=agent, force=force
         )
         done = site.attend([one.session_id for one in asked if one.is_on_list and one.ended])
     return _finish(options, {"asked": asked}, asked_lines(asked), done)
+
+
+def _require_allowed(
+    runtime: MemoryRuntime, session: str, *, user: str | None, agent: str | None
+) -> None:
+    """Raise HostedNotAllowed for words that the settings keep from the models."""
+    from retold.operations.transcripts import find_segments
+
+    with runtime.store.read() as tx:
+        segments = find_segments(tx, session, user_id=user, agent_id=agent)
+    owner = segments[0].session
+    runtime.steps.require_allowed(Principal(owner.agent_id, owner.user_id))
 
 
 def _change(options: GlobalOptions, order: Order, selection: Selection) -> int:
@@ -225,12 +240,13 @@ def _told(settings: Settings, session_ids: Sequence[str], rung: int) -> str | No
     if not session_ids:
         return None
     backend = settings.config.queue.backend
-    if backend != "huey":
-        return (
-            f"nobody: queue.backend is {backend} ({settings.configured}), so no worker looks for "
-            "it; `--now` extracts it here"
-        )
-    return "the workers" if rung else "nobody yet: the workers find it when they sweep"
+    if backend == "huey":
+        return "the workers" if rung else "nobody yet: the workers find it when they sweep"
+    later = " and an application finds it when it extracts its next one"
+    return (
+        f"nobody: queue.backend is {backend} ({settings.configured}), so there are no workers"
+        f"{later if backend == 'thread' else ''}; `--now` extracts it here"
+    )
 
 
 def _print(options: GlobalOptions, document: object, lines: Iterable[str]) -> None:

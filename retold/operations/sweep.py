@@ -75,6 +75,9 @@ class Sweep:
 
     def _close_silent(self) -> int:
         """End a batch of segments that heard nothing for too long; return how many."""
+        with self._store.read() as tx:  # a look that finds nothing holds up no conversation
+            if not tx.claims.list_idle(tx.now - self._silence, limit=1):
+                return 0
         with self._store.write() as tx:
             silent = tx.claims.list_idle(tx.now - self._silence, limit=BATCH)
             for session_id in silent:
@@ -87,6 +90,9 @@ class Sweep:
     def _free_stale(self) -> tuple[int, int]:
         """Take a batch of claims away from lost workers; return those freed and those set aside."""
         freed = buried = 0
+        with self._store.read() as tx:
+            if not tx.claims.list_stale(self._policy.stale_before(tx.now), limit=1):
+                return 0, 0
         with self._store.write() as tx:
             for session_id in tx.claims.list_stale(self._policy.stale_before(tx.now), limit=BATCH):
                 state = tx.claims.require(session_id)

@@ -217,6 +217,18 @@ def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids,
     assert state(store, left["invalid_completion"]).next_at is not None
 
 
+def test_now_sends_nothing_that_the_settings_keep_here(store, ids, tmp_path, model):
+    config = tmp_path / "closed.yaml"
+    config.write_text(HUEY + "hosted: {allow_scopes: ['project:*']}\n", encoding="utf-8")
+
+    line = refusal(
+        retold_here("extract", ids["fresh"], "--now", "--config", config, store=store), 6
+    )
+    assert "hosted.allow_scopes" in line
+    assert model.bodies == []
+    assert state(store, ids["fresh"]).requested_at is None
+
+
 def test_now_without_a_key_asks_for_nothing_and_names_the_variable(store, ids, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
 

@@ -51,6 +51,13 @@ def test_sweep_of_a_quiet_store_does_nothing(bell):
         assert bell.rung == []
 
 
+def test_sweep_that_finds_nothing_waits_for_no_writer_and_holds_up_none(bell):
+    with lab_with(store={"busy_timeout_seconds": 0.1}) as lab, lab.reopen() as other:
+        said(lab, "monday")
+        with other.store.write():
+            assert swept(lab, bell) == SweepOutcome(0, 0, 0, 0, 0)
+
+
 def test_session_whose_host_died_is_ended_and_nothing_is_sent_that_nobody_asked_for(bell):
     with lab_with() as lab:
         silent = said(lab, "monday")
