@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         Retold as Retold,
     )
     from retold.models import (
+        Boost as Boost,
         CandidateRecord as CandidateRecord,
         CandidateRevision as CandidateRevision,
         Completion as Completion,
@@ -216,6 +217,7 @@ _PUBLIC = {
         "Retold",
     ),
     "retold.models": (
+        "Boost",
         "CandidateRecord",
         "CandidateRevision",
         "Completion",

@@ -10,8 +10,20 @@ from retold.cli.record_text import record_lines
 from retold.cli.text import clean, count, heading, labelled, table
 
 Document = Mapping[str, Any]
-HEADINGS: Final = ("#", "score", "fused", "fresh", "dense", "lexical", "entity", "why it passed")
-_FRESH: Final = HEADINGS.index("fresh")
+HEADINGS: Final = (
+    "#",
+    "score",
+    "fused",
+    "fresh",
+    "dense",
+    "lexical",
+    "entity",
+    "raised by",
+    "stands for",
+    "why it passed",
+)
+_ONLY_IF_ANY: Final = frozenset(map(HEADINGS.index, ("fresh", "raised by", "stands for")))
+_SHOWN_AMOUNT: Final = 0.005
 _STAGES_SHOWN: Final = ("embed", "index_refresh", "dense", "lexical", "gate", "log", "total")
 
 
@@ -38,12 +50,16 @@ def search_lines(found: Document, *, whole_log: bool = False) -> Iterator[str]:
 def why_table(found: Document) -> list[str]:
     """Return one row per result: scores with ranks by channel, and what let it pass.
 
-    The freshness column is there when freshness applied to some result.
+    Freshness, boosts and the sizes of groups have a column when some result has one of them.
     """
     rows = [
         (str(number), *reasons(result)) for number, result in enumerate(found["results"], start=1)
     ]
-    shown = [at for at in range(len(HEADINGS)) if at != _FRESH or any(r[at] != "-" for r in rows)]
+    shown = [
+        at
+        for at in range(len(HEADINGS))
+        if at not in _ONLY_IF_ANY or any(r[at] != "-" for r in rows)
+    ]
     chosen = [tuple(row[at] for at in shown) for row in rows]
     return table([HEADINGS[at] for at in shown], chosen, right=(0, 1, 2))
 
@@ -59,8 +75,18 @@ def reasons(result: Document) -> tuple[str, ...]:
         "-" if why["dense"] is None else f"{why['dense']['score']:.2f} #{why['dense']['rank']}",
         _lexical(why),
         "-" if why["entity"] is None else f"#{why['entity']['rank']}",
+        _raised(why),
+        "-" if why["group_size"] == 1 else str(why["group_size"]),
         clean(why["gate"]).removeprefix("passed on "),
     )
+
+
+def _raised(why: Document) -> str:
+    """Return the boosts that moved a record by as much as is shown."""
+    amounts = [
+        f"{name} +{amount:.2f}" for name, amount, _ in why["boosts"] if amount >= _SHOWN_AMOUNT
+    ]
+    return ", ".join(amounts) or "-"
 
 
 def _lexical(why: Document) -> str:

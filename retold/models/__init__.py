@@ -51,6 +51,7 @@ from retold.models.record import (
 from retold.models.search import (
     TRIGGER_MODES,
     Boost,
+    BoostName,
     Candidate,
     Channel,
     Explanation,
@@ -94,6 +95,7 @@ __all__ = [
     "TRIGGER_MODES",
     "TURN_ROLES",
     "Boost",
+    "BoostName",
     "Candidate",
     "CandidateRecord",
     "CandidateRevision",

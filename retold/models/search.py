@@ -15,6 +15,7 @@ TRIGGER_MODES: tuple[TriggerMode, ...] = get_args(TriggerMode)
 RewriteStatus = Literal["disabled", "applied", "unchanged", "failed"]
 RerankStatus = Literal["disabled", "applied", "timeout", "failed"]
 Channel = Literal["dense", "lexical", "entity"]
+BoostName = Literal["date_interval", "session", "recency", "entity", "neighbour", "session_text"]
 GateFamily = Literal["semantic", "episodic", "procedural", "session_summary"]
 
 
@@ -80,7 +81,7 @@ class Boost(NamedTuple):
     a search makes hundreds.
     """
 
-    name: Literal["date_interval", "session", "recency", "entity", "neighbour", "session_text"]
+    name: BoostName
     amount: float
     reason: str
 

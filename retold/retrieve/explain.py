@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import isnan
+from typing import Any, Final
 
 from retold.config.retrieval import GateConfig
-from retold.models import Candidate, Explanation, GeneratorHit, Record, RewriteStatus
+from retold.models import BoostName, Candidate, Explanation, GeneratorHit, Record, RewriteStatus
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.gate import QuerySignals, missed
 
 _STEP_1 = "step 1,"
+_SHOWN_AMOUNT = 0.005
+_BOOSTS: Final[Mapping[BoostName, str]] = {
+    "date_interval": "the time asked for",
+    "session": "its conversation",
+    "recency": "being recent",
+    "entity": "who is named",
+    "neighbour": "the turn beside it",
+    "session_text": "its conversation's words",
+}
+"""What raised a record, in the words of the summary; ``Boost.reason`` says why in full."""
 
 
 def explain(
@@ -156,11 +167,25 @@ def _best_scores(gated_out: Sequence[Candidate]) -> str:
 
 def _dedup(candidate: Candidate, duplicates: Sequence[Duplicate]) -> str:
     over = [
-        f"kept over {one.dropped.record_id} at cosine {one.cosine:.2f}"
+        f"kept over {one.dropped.record_id} at {_likeness(one.cosine)}"
         for one in duplicates
         if one.kept.seq == candidate.seq
     ]
     return "; ".join(over) or "kept"
+
+
+def _likeness(cosine: float) -> str:
+    return "equal words" if isnan(cosine) else f"cosine {cosine:.2f}"
+
+
+def _raised(candidate: Candidate) -> str:
+    """Return which boosts moved a record by as much as is shown, with how much."""
+    amounts = [
+        f"{_BOOSTS[boost.name]} +{boost.amount:.2f}"
+        for boost in candidate.boosts
+        if boost.amount >= _SHOWN_AMOUNT
+    ]
+    return f"; raised by {', '.join(amounts)}" if amounts else ""
 
 
 def _summary(candidate: Candidate, gate: str) -> str:
@@ -174,10 +199,12 @@ def _summary(candidate: Candidate, gate: str) -> str:
         parts.append(f"lexical {share}(rank {candidate.lexical.rank})")
     if candidate.entity is not None:
         parts.append(f"entity (rank {candidate.entity.rank})")
-    matched = ", ".join(parts) or "only as a counterpart"
+    alone = "only beside a match" if candidate.boosts else "only as a counterpart"
+    matched = ", ".join(parts) or alone
     rank = f"; fused rank {candidate.fused_rank}" if candidate.fused_rank else ""
     passed = f"; passed gate on {gate.removeprefix('passed on ').partition(':')[0]}"
-    return f"matched: {matched}{rank}{passed if gate.startswith('passed on ') else ''}"
+    shown = passed if gate.startswith("passed on ") else ""
+    return f"matched: {matched}{rank}{_raised(candidate)}{shown}"
 
 
 def _hit_to_log(hit: GeneratorHit | None) -> Mapping[str, Any] | None:

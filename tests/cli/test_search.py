@@ -4,6 +4,7 @@ import pytest
 from wcwidth import wcswidth
 
 from retold import Retold
+from retold.cli.search_text import why_table
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
 from tests.cli_support import refusal, retold, retold_here, without_modules
@@ -206,3 +207,23 @@ def test_pair_of_as_is_who_asks(store):
     assert contents(of_pair) == contents(named)
     assert of_pair.document["log_row"]["agent_id"] == "helper"
     assert of_pair.document["log_row"]["user_id"] == "ana"
+
+
+def test_boosts_and_groups_have_a_column_when_a_result_has_one():
+    plain = {
+        "freshness_multiplier": None, "fused_rank": 1, "dense": None, "lexical": None,
+        "lexical_match": None, "entity": None, "gate": "passed on meaning", "boosts": [],
+        "group_size": 1,
+    }  # fmt: skip
+    raised = plain | {
+        "boosts": [["date_interval", 0.3, ""], ["recency", 0.001, ""]],
+        "group_size": 3,
+    }
+    alone, both = (
+        why_table({"results": [{"score": 1.0, "explanation": why} for why in whys]})
+        for whys in ([plain], [plain, raised])
+    )
+
+    assert "raised by" not in alone[0]
+    assert both[0].endswith("raised by            stands for")
+    assert both[-2].endswith("date_interval +0.30  3")

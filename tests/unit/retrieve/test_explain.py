@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from retold.config.retrieval import GateConfig
+from retold.models import Boost, Candidate
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.explain import explain, explain_empty
@@ -20,13 +21,17 @@ SIGNALS = QuerySignals("tool", ("dense", "lexical", "entity"), (4,))
 
 def why(**fields: Any) -> Any:
     given = candidate(1, **fields)
+    return why_of(given, Duplicate(candidate(2), given, 0.94))
+
+
+def why_of(given: Candidate, duplicate: Duplicate) -> Any:
     return explain(
         given,
         make_record(1),
         raw_queries=("q",),
         rewritten_queries=None,
         rewrite_status="disabled",
-        duplicates=(Duplicate(candidate(2), given, 0.94),),
+        duplicates=(duplicate,),
         budget="fit at position 1 of 8, 44 tokens used",
         conflicts_with=(),
     )
@@ -59,6 +64,31 @@ def test_summary_names_channels_ranks_and_the_passing_signal() -> None:
         "passed gate on dense"
     )
     assert found.dedup == f"kept over {candidate(2).record_id} at cosine 0.94"
+
+
+def test_summary_names_in_plain_words_what_raised_a_record() -> None:
+    boosts = (
+        Boost("date_interval", 0.3, "its time lies in one that the query names"),
+        Boost("session", 0.151, "its conversation holds a good match"),
+        Boost("recency", 0.004, "recent: this part halves every 9 days"),
+    )
+    found = why(dense=hit(0.71), boosts=boosts, gate_reason="passed on meaning: 3.1 >= 2")
+
+    assert found.summary == (
+        "matched: dense 0.71 (rank 1); fused rank 1; "
+        "raised by the time asked for +0.30, its conversation +0.15; passed gate on meaning"
+    )
+    assert found.boosts == boosts
+    assert why(boosts=(Boost("neighbour", 0.4, ""),)).summary == (
+        "matched: only beside a match; fused rank 1; raised by the turn beside it +0.40"
+    )
+
+
+def test_a_duplicate_without_a_vector_was_equal_in_words() -> None:
+    given = candidate(1)
+    found = why_of(given, Duplicate(candidate(2), given, float("nan")))
+
+    assert found.dedup == f"kept over {candidate(2).record_id} at equal words"
 
 
 def test_counterpart_from_outside_the_pool_is_explained_as_such() -> None:
