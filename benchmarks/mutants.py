@@ -118,8 +118,9 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 "retold/retrieve/pool.py",
-                "self._index.words(tx, eligible)",
-                f"self._index.words(tx, self._index.eligible({EVERY_SCOPE}, now_us=0))",
+                "self._index.words(tx, eligible)\n            names",
+                f"self._index.words(tx, self._index.eligible({EVERY_SCOPE}, now_us=0))"
+                "\n            names",
             ),
             *NETS,
         ),
