@@ -26,14 +26,24 @@ from retold.retrieve.terms import Tokenize
 
 Numbers = npt.NDArray[np.float64]
 
-PRIOR_RECORDS: Final = 3.0
-"""Records that the embedder's own spread counts for beside the measured one. As the next constant
-fitted by benchmarks/null_gate.py, which leaves every store out once."""
-LENIENT_RECORDS: Final = 10.0
-"""Eligible records at which half of the leniency towards small stores is gone."""
-LENIENCY: Final = 0.3
-"""How many deviations the mean of a store without records is lowered by: the closest of three
-records is seldom close by chance, and a newcomer asks about what is there."""
+
+@dataclass(frozen=True, slots=True)
+class SmallStores:
+    """How far the statistics of few records are believed.
+
+    The embedder's own spread counts as much as that of ``prior_records`` records. The mean is
+    lowered by ``leniency`` deviations in a store without records, by half of it at
+    ``lenient_records``: the closest of three records is seldom close by chance, and a newcomer asks
+    about what is there.
+    """
+
+    prior_records: float
+    lenient_records: float
+    leniency: float
+
+
+SMALL_STORES: Final = SmallStores(prior_records=3.0, lenient_records=10.0, leniency=0.3)
+"""Fitted by benchmarks/null_gate.py, which leaves every store out once (docs/retrieval.md)."""
 _LEAST_SD: Final = 1e-6
 _KEPT: Final = 256
 
@@ -62,7 +72,9 @@ class BankStatistics:
     spread: float
 
 
-def bank_statistics(sample: BankSample, unk_weight: float) -> BankStatistics | None:
+def bank_statistics(
+    sample: BankSample, unk_weight: float, small: SmallStores = SMALL_STORES
+) -> BankStatistics | None:
     """Return the statistics of a sample, with both deviations drawn to the embedder's own.
 
     A signal is the top cosine minus ``unk_weight`` spreads for each unit of unk. None when no
@@ -70,10 +82,10 @@ def bank_statistics(sample: BankSample, unk_weight: float) -> BankStatistics | N
     """
     if not np.isfinite(sample.tops).all() or len(sample.tops) == 0:
         return None
-    spread = _drawn(float(np.std(sample.tops, ddof=1)), sample)
+    spread = _drawn(float(np.std(sample.tops, ddof=1)), sample, small)
     signals = sample.tops - unk_weight * spread * sample.unks
-    sd = _drawn(float(np.std(signals, ddof=1)), sample)
-    lenience = LENIENCY * LENIENT_RECORDS / (LENIENT_RECORDS + sample.records)
+    sd = _drawn(float(np.std(signals, ddof=1)), sample, small)
+    lenience = small.leniency * small.lenient_records / (small.lenient_records + sample.records)
     return BankStatistics(float(np.mean(signals)) - lenience * sd, sd, spread)
 
 
@@ -108,6 +120,12 @@ def unknown_share(words: EligibleWords, phrases: Phrases) -> float:
     return (len(known) - sum(known)) / len(known) if known else 0.0
 
 
+def between_prompts(vectors: Vectors) -> tuple[float, float]:
+    """Return mean and deviation of the cosines between the prompts of the bank."""
+    between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
+    return float(np.mean(between)), float(np.std(between))
+
+
 class NullReference:
     """The bank as one embedder sees it, and what it finds for each eligible set.
 
@@ -135,8 +153,7 @@ class NullReference:
             return
         prompts = bank_prompts()
         vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
-        between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
-        self._own_spread, self._unrelated = float(np.std(between)), float(np.mean(between))
+        self._unrelated, self._own_spread = between_prompts(vectors)
         self._vectors = vectors
 
     def sample(
@@ -190,7 +207,7 @@ class _Remembered:
     sample: BankSample
 
 
-def _drawn(measured: float, sample: BankSample) -> float:
+def _drawn(measured: float, sample: BankSample, small: SmallStores) -> float:
     """Return a deviation drawn towards the embedder's own, the more the fewer records there are."""
-    parts = sample.records * measured**2 + PRIOR_RECORDS * sample.own_spread**2
-    return max(sqrt(parts / (sample.records + PRIOR_RECORDS)), _LEAST_SD)
+    parts = sample.records * measured**2 + small.prior_records * sample.own_spread**2
+    return max(sqrt(parts / (sample.records + small.prior_records)), _LEAST_SD)

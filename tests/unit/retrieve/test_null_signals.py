@@ -11,8 +11,7 @@ import pytest
 
 from retold.retrieve.null_bank import BANK_VERSION, bank_prompts
 from retold.retrieve.null_signals import (
-    LENIENCY,
-    LENIENT_RECORDS,
+    SMALL_STORES,
     BankSample,
     bank_statistics,
     null_signals,
@@ -57,7 +56,7 @@ def test_statistics_of_many_records_are_the_plain_ones():
 
 def test_statistics_of_few_records_are_drawn_to_the_embedder_and_lenient():
     few, many = bank_statistics(sample(1), 2.0), bank_statistics(sample(), 2.0)
-    lenience = LENIENCY * LENIENT_RECORDS / (LENIENT_RECORDS + 1)
+    lenience = SMALL_STORES.leniency * (1 - 1 / (SMALL_STORES.lenient_records + 1))
     signals = np.array(TOPS) - 2 * few.spread * np.array(UNKS)
 
     assert 0.08 < few.sd < many.sd
