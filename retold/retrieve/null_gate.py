@@ -97,4 +97,6 @@ def _own_score(candidate: Candidate) -> float:
 def _without_z(signals: QuerySignals) -> str:
     if "dense" not in signals.channels:
         return "dense did not run"
+    if signals.null is not None and all(one.is_read for one in signals.null.queries):
+        return "no readable record has a vector"
     return "the embedder does not read the script of the query"

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,14 @@ class BankStatistics:
     spread: float
 
 
+class AskedQuery(NamedTuple):
+    """One query of a request: ``top`` is None without a vector on either side."""
+
+    top: float | None
+    unk: float
+    is_read: bool = True
+
+
 def bank_statistics(
     sample: BankSample, unk_weight: float, small: SmallStores = SMALL_STORES
 ) -> BankStatistics | None:
@@ -90,15 +98,17 @@ def bank_statistics(
 
 
 def null_signals(
-    statistics: BankStatistics | None,
-    tops: Sequence[float | None],
-    unks: Sequence[float],
-    unk_weight: float,
+    statistics: BankStatistics | None, asked: Sequence[AskedQuery], unk_weight: float
 ) -> NullSignals:
-    """Return the signals of a request's queries; ``tops`` None stands for no usable vector."""
+    """Return the signals of a request's queries; ``statistics`` None without a dense search."""
     queries = tuple(
-        NullQuery(top, unk, z_of(statistics, top, unk, unk_weight))
-        for top, unk in zip(tops, unks, strict=True)
+        NullQuery(
+            one.top,
+            one.unk,
+            z_of(statistics, one.top, one.unk, unk_weight) if one.is_read else None,
+            one.is_read,
+        )
+        for one in asked
     )
     if statistics is None or all(one.z is None for one in queries):
         return NullSignals(BANK_VERSION, None, None, None, queries)

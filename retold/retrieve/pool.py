@@ -35,6 +35,7 @@ from retold.retrieve.generators import (
 )
 from retold.retrieve.named import about_named, name_phrases
 from retold.retrieve.null_signals import (
+    AskedQuery,
     NullReference,
     bank_statistics,
     null_signals,
@@ -239,18 +240,21 @@ class PoolFinder:
                 unknown_share(asked.words, tuple(term.tokens for term in terms))
                 for terms in asked.lexical.terms
             ]
-            if dense is None or not any(asked.vectors.read):
-                return null_signals(None, [None] * len(unks), unks, null_z.unk_weight)
-            tops = self._tops(asked, dense)
-            sample = self._null.sample(self._index, asked.words, asked.eligible, tokenize)
-            statistics = None if sample is None else bank_statistics(sample, null_z.unk_weight)
-            return null_signals(statistics, tops, unks, null_z.unk_weight)
+            statistics, tops = None, self._tops(asked, dense)
+            if dense is not None and any(asked.vectors.read):
+                sample = self._null.sample(self._index, asked.words, asked.eligible, tokenize)
+                if sample is not None:
+                    statistics = bank_statistics(sample, null_z.unk_weight)
+            compared = map(AskedQuery, tops, unks, asked.vectors.read)
+            return null_signals(statistics, list(compared), null_z.unk_weight)
 
-    def _tops(self, asked: _Asked, dense: ScoredList) -> list[float | None]:
+    def _tops(self, asked: _Asked, dense: ScoredList | None) -> list[float | None]:
         """Return the cosine of each query's nearest eligible record; None for one not read."""
         read, vectors = asked.vectors.read, asked.vectors.vectors
-        if len(read) == 1 or vectors is None:
-            return [dense.hits[0][1] if dense.hits else None]
+        if dense is None or vectors is None:
+            return [None] * len(read)
+        if len(read) == 1:
+            return [dense.hits[0][1] if dense.hits and read[0] else None]
         nearest = [
             self._index.search(vector, asked.eligible, 1) if is_read else []
             for vector, is_read in zip(vectors, read, strict=True)

@@ -15,13 +15,15 @@ class NullQuery:
 
     ``top`` is the cosine of its nearest eligible record and ``unk`` the share of its terms that no
     eligible record holds, 0 for a query without terms. ``z`` says by how many deviations it stands
-    out from an unrelated prompt. ``top`` and ``z`` are None for a query that has no usable vector:
-    there is no dense search, or the embedder does not read its script.
+    out from an unrelated prompt; None where vectors cannot say it: there is no dense search, the
+    embedder does not read the script of the query (``is_read``), or no eligible record has a
+    vector.
     """
 
     top: float | None
     unk: float
     z: float | None
+    is_read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class NullSignals:
             "mean": self.mean,
             "sd": self.sd,
             "spread": self.spread,
-            "queries": [[one.top, one.unk, one.z] for one in self.queries],
+            "queries": [[one.top, one.unk, one.z, one.is_read] for one in self.queries],
         }
 
     @classmethod

@@ -17,9 +17,12 @@ ALL = ("dense", "lexical", "entity")
 
 
 def signals(
-    *zs: float | None, trigger: Any = "tool", channels: Any = ALL, unk: float = 0.5
+    *zs: float | None, trigger: Any = "tool", channels: Any = ALL, is_read: bool = False
 ) -> QuerySignals:
-    queries = tuple(NullQuery(None if z is None else 0.3, unk, z) for z in zs)
+    """Make the signals of queries; one without a Z is not read unless ``is_read``."""
+    queries = tuple(
+        NullQuery(0.3, 0.5, z) if z is not None else NullQuery(None, 0.5, None, is_read) for z in zs
+    )
     return QuerySignals(trigger, channels, (3,), NullSignals("1", 0.2, 0.1, 0.1, queries))
 
 
@@ -53,6 +56,7 @@ NEARER = "the closest record is no nearer than what an unrelated prompt finds: Z
             False,
             "dense did not run, so words decide; no lexical match",
         ),
+        (signals(None, is_read=True), {}, False, "no readable record has a vector, so words"),
         (signals(0.4, None), {"lexical_match": match(2, 4)}, True, "passed on lexical"),
         (signals(0.4, None), {}, False, f"{NEARER} 0.40 < 1.00; the embedder does not read"),
         (

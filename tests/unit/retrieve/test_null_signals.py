@@ -12,6 +12,7 @@ import pytest
 from retold.retrieve.null_bank import BANK_VERSION, bank_prompts
 from retold.retrieve.null_signals import (
     SMALL_STORES,
+    AskedQuery,
     BankSample,
     bank_statistics,
     null_signals,
@@ -83,7 +84,8 @@ def test_z_falls_with_words_that_nobody_knows():
 
 
 def test_signals_survive_the_log_to_the_bit():
-    signals = null_signals(bank_statistics(sample(7), 2.0), [0.1 + 0.2, None], [1 / 3, 0.0], 2.0)
+    asked = [AskedQuery(0.1 + 0.2, 1 / 3), AskedQuery(None, 0.0, is_read=False)]
+    signals = null_signals(bank_statistics(sample(7), 2.0), asked, 2.0)
 
     assert NullSignals.from_json(signals.to_json()) == signals
     assert signals.is_partial
@@ -91,6 +93,6 @@ def test_signals_survive_the_log_to_the_bit():
 
 
 def test_signals_without_any_vector_have_no_statistics():
-    signals = null_signals(bank_statistics(sample(), 2.0), [None], [0.5], 2.0)
+    signals = null_signals(bank_statistics(sample(), 2.0), [AskedQuery(None, 0.5)], 2.0)
 
     assert (signals.mean, signals.sd, signals.z, signals.is_partial) == (None, None, None, True)
