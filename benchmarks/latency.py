@@ -395,7 +395,8 @@ def run_store(shape: str, records: int, options: argparse.Namespace, outcome: Ou
         progress.done()
         embedder = StoredVectors(options.dims, sleep_seconds=options.embed_ms / 1000)
         embedder.know([query.text for query in queries], [query.vector for query in queries])
-        with opened(path, embedder) as retold:
+        # The literal method is one of the design's pipeline.
+        with opened(path, embedder, retrieval={"preset": "design"}) as retold:
             bench = Bench(shape, records, retold, embedder, queries)
             _measure(bench, Path(folder), options, outcome)
 
