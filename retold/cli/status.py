@@ -44,9 +44,9 @@ def status_lines(state: StoreStatus) -> Iterator[str]:
     )
     yield from labelled("judge", state.judge)
     reason = f": {state.dense.reason}" if state.dense.reason else ""
-    yield from labelled(
-        "vectors", f"{state.dense.state}{reason}; {count(state.dense.vectors, 'vector')} stored"
-    )
+    named = ", some without the name of whom they are about" if state.dense.text == "mixed" else ""
+    stored = f"{count(state.dense.vectors, 'vector')} stored{named}"
+    yield from labelled("vectors", f"{state.dense.state}{reason}; {stored}")
     yield from _contents(state)
     yield from _events(state)
 

@@ -83,6 +83,11 @@ class EmbeddingConfig(Block):
     max_chars: int = key(
         2000, "Longest text embedded; stored content is never cut.", "characters", ge=1
     )
+    subject_name: bool | None = key(
+        None,
+        "Embed a record behind the name of whom it is about; null is false in design and true in "
+        "measured. Vectors stored before stay valid.",
+    )
     query_cache_entries: int = key(
         4096, "Query vectors kept, least recently used first out; 0 keeps none.", "vectors", ge=0
     )

@@ -36,6 +36,12 @@ class RetoldConfig(Block):
     hosted: HostedConfig = HostedConfig()
     queue: QueueConfig = QueueConfig()
 
+    @property
+    def embeds_subject(self) -> bool:
+        """Return whether a record is embedded behind the name of whom it is about."""
+        chosen = self.embedding.subject_name
+        return self.retrieval.preset == "measured" if chosen is None else chosen
+
     def flags(self) -> dict[str, JSON]:
         """Return what decided a search besides its request, as JSON; stored with each search.
 

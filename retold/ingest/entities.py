@@ -45,6 +45,15 @@ def principal_names(tx: Transaction, principal: Principal, scope: Scope) -> tupl
     return tuple(sorted(kept, key=lambda name: (-len(name), name)))
 
 
+def principal_name(tx: Transaction, principal: Principal, scope: Scope) -> str | None:
+    """Return the name that a principal goes by in a scope; None when only an id is known."""
+    entity = None
+    if is_personal(scope, principal):
+        entity = tx.entities.principal(scope, principal.user_id)
+    names = (entity.canonical if entity else "", *provisioned_names(tx, principal.user_id))
+    return next((name for name in names if name and name != principal.user_id), None)
+
+
 def list_entities(
     tx: Transaction, scopes: Iterable[Scope], name: str | None, limit: int
 ) -> tuple[Entity, ...]:

@@ -24,10 +24,11 @@ from retold.ingest.comparing import Choose, Comparing, Unjudged, claim_of
 from retold.ingest.comparison import Vector
 from retold.ingest.decision import Decision, Insert, Reinforce, Supersede
 from retold.ingest.denials import Denials
+from retold.ingest.embedded_text import embedded_text
 from retold.ingest.entities import EntityResolver
 from retold.ingest.links import Links, links_of, resolver_for
 from retold.ingest.persistence import Persistence
-from retold.ingest.plan import Applied, Plan, answer_of
+from retold.ingest.plan import Applied, Plan, Setting, answer_of
 from retold.ingest.preparation import (
     Situation,
     backing_of,
@@ -158,10 +159,11 @@ class Ingestor:
         """
         trace = WriteTrace()
         checked = [admitted(request, self._content_policy) for request in requests]
-        with trace.stage("embed"):
-            vectors = self._embedded([request.content for request in checked])
         with self._store.read() as tx:
             situations = [situation_of(tx, principal, item) for item in checked]
+        with trace.stage("embed"):
+            texts = map(self._text_of, checked, (each.setting for each in situations))
+            vectors = self._embedded(list(texts))
         plans = [
             self._assemble(item, situation, vector, may_add_turn=False)
             for item, situation, vector in zip(checked, situations, vectors, strict=True)
@@ -209,7 +211,8 @@ class Ingestor:
         request = summary_request(text, segment, mentions, actor)
         with self._store.read() as tx:
             setting = situation_of(tx, principal, request, segment=segment).setting
-        return summary_plan(request, setting, self._embedded([text])[0])
+        vector = self._embedded([self._text_of(request, setting)])[0]
+        return summary_plan(request, setting, vector, named=self._cfg.embeds_subject)
 
     def store_summary(self, tx: Transaction, plan: Plan, segment: Session) -> Applied | None:
         """Store a planned summary in the open transaction; see ``retold.ingest.summaries``."""
@@ -250,8 +253,11 @@ class Ingestor:
         if plan.backing.check.note and not plan.setting.is_host:
             trace.note(plan.backing.check.note)
         with trace.stage("embed"):
-            vector = self._embedded([request.content])[0]
+            vector = self._embedded([self._text_of(request, plan.setting)])[0]
         return replace(plan, vector=vector)
+
+    def _text_of(self, request: WriteRequest, setting: Setting) -> str:
+        return embedded_text(request, setting, with_subject=self._cfg.embeds_subject)
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         """Return one checked vector per text. Raises EmbeddingError."""
@@ -283,6 +289,7 @@ class Ingestor:
             temporary=request.type != "episodic" and passing,
             event_at=at,
             vector=vector,
+            named=self._cfg.embeds_subject,
         )
 
     def _commit(self, plan: Plan, trace: WriteTrace) -> tuple[Applied, int]:

@@ -31,6 +31,7 @@ class Setting:
 
     ``scan_scopes`` are the scopes whose records it is compared with; ``session`` is the open
     conversation, None without one; ``keeps_transcript`` says whether turns may be added to it.
+    ``called`` is the name the principal goes by, None when only an id is known.
     """
 
     principal: Principal
@@ -38,6 +39,7 @@ class Setting:
     readable: tuple[Scope, ...]
     scan_scopes: tuple[Scope, ...]
     names: tuple[str, ...] = field(repr=False)
+    called: str | None = field(repr=False)
     actor: str
     session: Session | None
     keeps_transcript: bool
@@ -68,7 +70,10 @@ class Backing:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A claim that is checked, embedded and ready to be compared."""
+    """A claim that is checked, embedded and ready to be compared.
+
+    ``named`` says that it is embedded behind the name of whom it is about, where there is one.
+    """
 
     request: WriteRequest
     setting: Setting
@@ -78,6 +83,7 @@ class Plan:
     temporary: bool
     event_at: datetime
     vector: npt.NDArray[np.float32] = field(repr=False)
+    named: bool
 
 
 @dataclass(frozen=True, slots=True)

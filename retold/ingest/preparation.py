@@ -15,7 +15,7 @@ from retold.errors import (
     UnsupportedEvidenceError,
 )
 from retold.ingest import evidence
-from retold.ingest.entities import is_personal, principal_names
+from retold.ingest.entities import is_personal, principal_name, principal_names
 from retold.ingest.evidence import EvidenceRules, ForgottenSpan
 from retold.ingest.plan import Backing, Setting
 from retold.ingest.subject import Key, attribute_key, primary_mention
@@ -88,6 +88,7 @@ def situation_of(
         readable=readable,
         scan_scopes=scan_scopes,
         names=principal_names(tx, principal, scope),
+        called=principal_name(tx, principal, scope),
         actor=request.actor or principal.agent_id,
         session=session,
         keeps_transcript=session is not None and tx.sessions.is_recorded(session.id),

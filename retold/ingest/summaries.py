@@ -38,7 +38,7 @@ def summary_request(
     )
 
 
-def summary_plan(request: WriteRequest, setting: Setting, vector: Vector) -> Plan:
+def summary_plan(request: WriteRequest, setting: Setting, vector: Vector, *, named: bool) -> Plan:
     """Return the plan of a summary: nothing backs it but the segment as a whole."""
     assert request.event_at is not None  # the segment has ended
     return Plan(
@@ -52,6 +52,7 @@ def summary_plan(request: WriteRequest, setting: Setting, vector: Vector) -> Pla
         temporary=False,
         event_at=request.event_at,
         vector=vector,
+        named=named,
     )
 
 

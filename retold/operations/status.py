@@ -15,6 +15,7 @@ from retold.index.sentence_transformers import versioned
 from retold.protocols import Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
 from retold.store.codec import from_text
+from retold.store.embeddings import EmbeddedText
 from retold.store.meta import EmbeddingIdentity
 from retold.store.migrations import SCHEMA_VERSION, count_unresolved
 from retold.store.overview import EventLine, OverviewRepository, ScopeCount, SessionCounts
@@ -51,12 +52,17 @@ class FileSizes:
 
 @dataclass(frozen=True, slots=True)
 class DenseChannel:
-    """Whether a search would use vectors; ``reason`` is None exactly when it would."""
+    """Whether a search would use vectors; ``reason`` is None exactly when it would.
+
+    ``text`` says whether records were embedded behind the name of whom they are about, all, none
+    (``plain``) or some of them; None when nothing was embedded yet, or by an earlier release.
+    """
 
     state: DenseState
     reason: str | None
     vectors: int
     stored: str | None
+    text: EmbeddedText | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +178,19 @@ def _judge_name(config: RetoldConfig) -> str:
 
 def _dense(tx: Transaction, embedder: EmbedderState, vectors: int) -> DenseChannel:
     stored = tx.meta.embedding_identity()
-    shown = None if stored is None else str(stored)
+    shown, text = None if stored is None else str(stored), tx.embeddings.text()
     ours = EmbeddingIdentity(embedder.name, embedder.version, embedder.dims)
     # What a missing model's version would be is not known.
     comparable = not embedder.missing or (stored is not None and stored.model != embedder.name)
     if stored is not None and stored != ours and comparable:
         reason = f"the store's vectors come from {stored}, these settings use {ours}"
-        return DenseChannel("unavailable", reason, vectors, shown)
+        return DenseChannel("unavailable", reason, vectors, shown, text)
     if embedder.missing:
         reason = f"not installed: {', '.join(embedder.missing)}"
-        return DenseChannel("unavailable", reason, vectors, shown)
+        return DenseChannel("unavailable", reason, vectors, shown, text)
     if not vectors:
-        return DenseChannel("empty", "no record has a vector yet", vectors, shown)
-    return DenseChannel("ready", None, vectors, shown)
+        return DenseChannel("empty", "no record has a vector yet", vectors, shown, text)
+    return DenseChannel("ready", None, vectors, shown, text)
 
 
 def _size(path: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 QUERIES = load_queries("embeddings")
 
 Vector = npt.NDArray[np.float32]
+EmbeddedText = Literal["named", "plain", "mixed"]
+"""Whether records were embedded behind the name of whom they are about: all, none or some."""
+_TEXT = "embedded_text"
 
 STORED = np.dtype("<f4")
 UNIT_TOLERANCE = 1e-5
@@ -71,6 +74,23 @@ class EmbeddingRepository:
                 "index_version": self._tx.version(),
             },
         )
+
+    def note_text(self, *, named: bool) -> None:
+        """Remember of what text the vector just stored was made: with its subject's name or not.
+
+        A store that remembers nothing yet and has other vectors is of a release without names.
+        """
+        stored, made = self.text(), "named" if named else "plain"
+        has_others = stored is None and len(list(self._tx.run(QUERIES["first_two"]))) > 1
+        known = stored or ("plain" if has_others else made)
+        text = made if known == made else "mixed"
+        if text != stored:
+            self._tx.meta.set_text(_TEXT, text)
+
+    def text(self) -> EmbeddedText | None:
+        """Return of what texts the store's vectors were made; None when nothing was noted."""
+        stored = self._tx.meta.get_text(_TEXT)
+        return next((one for one in get_args(EmbeddedText) if one == stored), None)
 
     def delete(self, seq: int) -> bool:
         """Remove the vector of a record; say whether there was one. The record's version moves."""

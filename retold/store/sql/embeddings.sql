@@ -24,3 +24,7 @@ select vector, dims from embeddings where seq = :seq;
 -- name: count
 -- Stored vectors.
 select count(*) from embeddings;
+
+-- name: first_two
+-- Whether there is more than one vector.
+select seq from embeddings limit 2;
