@@ -45,6 +45,7 @@ READ_THROUGH = {
     "retrieval.gate.null_z": ("retrieve/", r"\bnull_z\.threshold\("),
     "retrieval.gate.null_z.unk_weight": ("retrieve/", r"\bnull_z\.unk_weight\b"),
     "retrieval.gate.null_z.relative_cut": ("retrieve/", r"\bnull_z\.relative_cut\b"),
+    "embedding.subject_name": ("ingest/", r"\.embeds_subject\b"),
     "embedding.scripts": ("retrieve/", r"\bembedding\.scripts\b"),
     "retrieval.entities.role": ("retrieve/", r"\bentities\.role\b"),
     "retrieval.boosts.session": ("retrieve/", r"\bboosts\.session\b"),
