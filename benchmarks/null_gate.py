@@ -51,7 +51,7 @@ EMPTY_ALLOWED: Final = 0.15
 ADMITTED_ALLOWED: Final = 0.20
 GRID: Final = tuple(
     SmallStores(*constants)
-    for constants in product((0.0, 1.0, 3.0, 10.0), (3.0, 10.0, 30.0), (0.0, 0.1, 0.2, 0.3, 0.4))
+    for constants in product((1.0, 3.0, 10.0), (3.0, 10.0, 30.0), (0.0, 0.1, 0.2, 0.3, 0.4))
 )
 
 
@@ -193,8 +193,19 @@ def worst(found: Results, without: str | None) -> float:
 
 
 def fitted(tried: Mapping[SmallStores, Results], without: str | None = None) -> SmallStores:
-    """Return the constants with the lowest worst strain, the mildest of equal ones."""
-    return min(tried, key=lambda small: (round(worst(tried[small], without), 3), small.leniency))
+    """Return the constants with the lowest worst strain to two decimals.
+
+    Of equal ones the mildest: the least lenient, then those that fade soonest.
+    """
+    return min(
+        tried,
+        key=lambda small: (
+            round(worst(tried[small], without), 2),
+            small.leniency,
+            small.lenient_records,
+            -small.prior_records,
+        ),
+    )
 
 
 def left_out(tried: Mapping[SmallStores, Results]) -> dict[str, dict[int, Figures]]:

@@ -1,0 +1,357 @@
+"""A search by the measured preset, on real stores of few records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from retold.config.retrieval import GateConfig, NullZConfig
+from retold.errors import EmbeddingError, InvalidInput
+from retold.models import SearchResponse
+from retold.retrieve.null_bank import bank_prompts
+from retold.retrieve.replay import replay_fusion, replay_gate
+from tests.unit.retrieve.world import BOB, World, config
+
+MEASURED = config(retrieval={"preset": "measured"})
+LATIN_ONLY = config(retrieval={"preset": "measured"}, embedding={"dims": 384, "scripts": ["latin"]})
+UNRELATED = "no nearer than what an unrelated prompt finds"
+COLUMNS = (
+    "candidates dense lexical entity fused gate_inputs gated_out deduped_out explanations "
+    "returned empty_reason degraded"
+).split()
+ENDINGS = [f"{one}{two}" for one in "aeiouklm" for two in "aeiouklm"][:60]
+Build = Callable[..., World]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Iterator[Build]:
+    worlds: list[World] = []
+
+    def make(chosen: Any = MEASURED, **ports: Any) -> World:
+        worlds.append(World(tmp_path / f"{len(worlds)}.sqlite", chosen, **ports))
+        return worlds[-1]
+
+    yield make
+    for world in worlds:
+        world.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One store for a whole property; examples only add records of another user to it."""
+    world = World(tmp_path_factory.mktemp("shared") / "store.sqlite", MEASURED)
+    world.grant("project:apollo")
+    for content in FACTS:
+        world.add(content, about=["Ana"] if "Ana" in content else ())
+    world.add("The launch window opens at dawn", scope="project:apollo")
+    yield world
+    world.close()
+
+
+FACTS = (
+    "Ana drinks green tea every morning",
+    "Ana works at the harbour office",
+    "The bicycle has a flat tyre",
+    "Deploys run on Friday afternoon",
+)
+QUERIES = (
+    ("green tea",),
+    ("when is the launch window", "harbour office"),
+    ("explain how vaccines work",),
+    ("what is Ana doing with the zeppelin",),
+    ("anything",),
+)
+
+
+def null_of(world: World, response: SearchResponse) -> dict[str, Any]:
+    null: dict[str, Any] = json.loads(world.log(response)["gate_inputs"])["null"]
+    return null
+
+
+def logged(world: World, *queries: str) -> list[Any]:
+    row = world.log(world.search(*queries))
+    return [row[column] for column in COLUMNS]
+
+
+# --- what others have --------------------------------------------------------------------
+
+
+WORDS = st.lists(
+    st.sampled_from("green tea Ana harbour zeppelin launch vaccines explain bicycle dawn".split()),
+    min_size=1,
+    max_size=5,
+).map(" ".join)
+
+
+def test_records_of_another_user_change_no_bit_of_a_search(shared: World) -> None:
+    """Fails when bank, unk, statistics of words or sessions are taken over all rows."""
+    alone = [logged(shared, *queries) for queries in QUERIES]
+
+    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
+    @given(WORDS, st.booleans())
+    def others_write(content: str, about: bool) -> None:
+        shared.add(content, owner=BOB, about=["Ana"] if about else ())
+
+        assert [logged(shared, *queries) for queries in QUERIES] == alone
+
+    others_write()
+
+
+def test_callers_who_see_other_rows_never_share_a_sample(shared: World) -> None:
+    """Fails when what the bank finds is remembered by anything less than the eligible rows."""
+    shared.add("A zeppelin over the harbour", owner=BOB)
+    mine, theirs = shared.search("zeppelin"), shared.search("zeppelin", principal=BOB)
+    narrowed = shared.search("zeppelin", types=("episodic",))
+
+    ours, others, none = (null_of(shared, one) for one in (mine, theirs, narrowed))
+    assert ours["mean"] != others["mean"]
+    assert (ours["queries"][0][1], others["queries"][0][1]) == (1.0, 0.0)
+    assert (none["mean"], none["queries"][0][:3]) == (None, [None, 1.0, None])
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.permutations(FACTS))
+def test_the_order_in_which_records_came_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, facts: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("order")
+
+    def seen(order: Any, name: str) -> list[Any]:
+        world = World(folder / name, MEASURED)
+        for content in order:
+            world.add(content)
+        found = []
+        for queries in QUERIES:
+            response = world.search(*queries)
+            found.append(
+                (
+                    null_of(world, response),
+                    {one.record.content: one.score for one in response.results},
+                    response.empty_reason,
+                )
+            )
+        world.close()
+        return found
+
+    assert seen(facts, "a") == seen(FACTS, "b")
+
+
+# --- few records -------------------------------------------------------------------------
+
+
+def test_an_empty_store_says_so(build: Build) -> None:
+    world = build()
+    response = world.search("green tea")
+
+    assert response.empty_reason == "no readable record matched in any channel that ran"
+    assert null_of(world, response)["queries"] == [[None, 1.0, None, True]]
+    assert replay_gate(world.log(response)).kept == ()
+
+
+def test_one_record_answers_what_it_is_about_and_nothing_else(build: Build) -> None:
+    world = build()
+    world.add("Ana drinks green tea every morning")
+    asked, other = world.search("what tea does Ana drink"), world.search("invert a binary tree")
+
+    assert [one.record.content for one in asked.results] == ["Ana drinks green tea every morning"]
+    assert asked.results[0].explanation.gate.startswith("passed on query: Z ")
+    assert other.results == ()
+    assert UNRELATED in (other.empty_reason or "")
+    assert "Z -" in (other.empty_reason or "") or "Z 0." in (other.empty_reason or "")
+
+
+def test_two_good_records_both_come_back(build: Build) -> None:
+    """Fails when the lesser of two records is the zero of the scale."""
+    world = build()
+    world.add("Ana drinks green tea")
+    world.add("Ana drinks black coffee")
+
+    assert len(world.contents("what Ana drinks")) == 2
+
+
+def test_an_exact_name_opens_the_gate_for_nothing(build: Build) -> None:
+    """Fails when an entity match passes, as it does in the preset design."""
+    designed = build(config(retrieval={"preset": "design"}))
+    measured = build()
+    for world in (designed, measured):
+        for content in FACTS:
+            world.add(content, about=["Ana Souza Lima"])
+    query = "prove that Ana Souza Lima cannot invert sparse matrices over finite fields"
+
+    assert len(designed.contents(query)) == len(FACTS)
+    assert measured.contents(query) == []
+
+
+def test_records_without_vectors_are_judged_by_their_words(build: Build) -> None:
+    world = build()
+    world.add("Launch code is walrus", vector=False)
+    missed = world.search("walrus in the bathtub with a hat")
+
+    assert world.contents("launch code") == ["Launch code is walrus"]
+    assert "no readable record has a vector, so words decide" in (missed.empty_reason or "")
+
+
+# --- queries -----------------------------------------------------------------------------
+
+
+def test_several_queries_keep_the_best_of_each_whatever_their_order(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(content)
+    tea, office = "green tea in the morning", "harbour office"
+    alone, both = world.search(tea), world.search(tea, office)
+    turned, twice = world.search(office, tea), world.search(tea, tea)
+
+    def scores(response: SearchResponse) -> dict[str, float]:
+        return {one.record.content: one.score for one in response.results}
+
+    assert scores(both) == scores(turned)
+    assert scores(twice) == scores(alone)
+    assert {FACTS[0], FACTS[1]} <= scores(both).keys()
+
+
+def test_the_query_that_stands_out_most_decides(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(content)
+    unrelated = "prove central limits differently"
+    response = world.search(unrelated, "green tea")
+    zs = [z for _, _, z, _ in null_of(world, response)["queries"]]
+
+    assert world.contents(unrelated) == []
+    assert response.results[0].record.content == FACTS[0]
+    assert f"Z {max(zs):.2f} >=" in response.results[0].explanation.gate
+
+
+@pytest.mark.parametrize("script", ["han", "thai"])
+def test_words_decide_in_a_script_that_the_embedder_does_not_read(
+    build: Build, script: str
+) -> None:
+    """Fails when cosines of such a query open the gate."""
+    held, asked, other = {
+        "han": ("用户对花生过敏", "花生过敏", "量子力学是什么意思"),
+        "thai": ("ผู้ใช้แพ้ถั่วลิสง", "แพ้ถั่วลิสง", "กลศาสตร์ควอนตัมคืออะไร"),
+    }[script]
+    world = build(LATIN_ONLY)
+    world.embedder.similar(other, held, 0.95)
+    world.add(held)
+    world.add("Ana drinks green tea")
+    response = world.search(other)
+
+    assert world.contents(asked) == [held]
+    assert response.results == ()
+    assert "does not read the script" in (response.empty_reason or "")
+    assert json.loads(world.log(response)["candidates"])["alpha"] == 0.3
+
+
+def test_a_query_of_another_script_beside_one_that_is_read(build: Build) -> None:
+    world = build(LATIN_ONLY)
+    world.add("用户对花生过敏")
+    world.add("Ana drinks green tea")
+    response = world.search("prove the central limit theorem", "花生过敏")
+
+    assert [one.record.content for one in response.results] == ["用户对花生过敏"]
+    assert json.loads(world.log(response)["candidates"])["alpha"] == 0.6
+
+
+def test_a_very_long_query_is_compared_like_any_other(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(content)
+    filler = " ".join(f"{letter}{letter}{end}" for letter in "bcdfg" for end in ENDINGS)
+    response = world.search(f"green tea every morning {filler}")
+    null = null_of(world, response)
+
+    assert len(filler.split()) == 300
+    assert 0.9 < null["queries"][0][1] < 1.0
+    assert response.results == ()
+    assert UNRELATED in (response.empty_reason or "")
+
+
+# --- the bank ----------------------------------------------------------------------------
+
+
+def test_the_bank_is_embedded_once_and_outside_of_any_transaction(build: Build) -> None:
+    world = build()
+    world.add(FACTS[0])
+    world.search("green tea")
+    world.search("harbour")
+
+    assert world.embedder.queries == [("green tea",), bank_prompts(), ("harbour",)]
+
+
+def test_the_design_embeds_no_bank(build: Build) -> None:
+    world = build(config())
+    world.search("green tea")
+
+    assert world.embedder.queries == [("green tea",)]
+
+
+def test_a_failing_embedder_leaves_the_decision_to_words(build: Build) -> None:
+    world = build()
+    world.add("Ana drinks green tea")
+    world.embedder.fail(EmbeddingError("no model today"), on="queries")
+    found, missed = world.search("green tea"), world.search("tea with three other words")
+
+    assert [one.record.content for one in found.results] == ["Ana drinks green tea"]
+    assert found.results[0].explanation.gate == "passed on lexical: 2/2 terms"
+    assert (missed.empty_reason or "").startswith(
+        "nothing above the gate: dense did not run, so words decide; best lexical"
+    )
+    assert "degraded dense: no model today" in (missed.empty_reason or "")
+
+
+# --- replay ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["design", "measured"])
+@pytest.mark.parametrize("trigger", ["tool", "auto"])
+def test_a_logged_search_is_decided_and_fused_again_alike(
+    build: Build, preset: str, trigger: str
+) -> None:
+    world = build(config(retrieval={"preset": preset}))
+    for content in FACTS:
+        world.add(content, about=["Ana"] if "Ana" in content else ())
+    for queries in QUERIES:
+        row = world.log(world.search(*queries, trigger=trigger))
+        again = replay_gate(row)
+
+        assert [[one.record_id, one.gate_reason] for one in again.dropped] == json.loads(
+            row["gated_out"]
+        )
+        assert replay_fusion(row) == [tuple(one) for one in json.loads(row["fused"])]
+
+
+def test_a_measured_search_can_be_decided_by_other_numbers_and_by_floors(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(content)
+    row = world.log(world.search("green tea"))
+    lenient, strict = (
+        GateConfig(null_z=NullZConfig(explicit=z, relative_cut=0.0)) for z in (-99.0, 99.0)
+    )
+
+    assert len(replay_gate(row, lenient).kept) == len(FACTS)
+    assert replay_gate(row, strict).kept == ()
+    assert "floors" in str(replay_gate(row, GateConfig(kind="floors")).dropped[0].gate_reason)
+    assert replay_fusion(row, 60)[0][1] <= 2 / 61
+    assert replay_fusion(row, alpha=0.0) != replay_fusion(row)
+
+
+def test_a_designed_search_knows_nothing_of_unrelated_prompts(build: Build) -> None:
+    world = build(config())
+    world.add(FACTS[0])
+    row = world.log(world.search("green tea"))
+
+    with pytest.raises(InvalidInput, match="not compared with unrelated prompts"):
+        replay_gate(row, GateConfig(kind="null_z"))
+    with pytest.raises(InvalidInput, match="fused by rank"):
+        replay_fusion(row, alpha=0.6)
+    with pytest.raises(InvalidInput, match="not both"):
+        replay_fusion(row, 60, alpha=0.6)
