@@ -14,6 +14,10 @@ NORUN: set[tuple[str, str]] = {
     ("docs/hosted.md", '$ pip install "retold[openai]" && export OPENAI_API_KEY=...'),
     ("docs/hosted.md", '$ pip install "retold[openai]" && export OPENROUTER_API_KEY=...'),
     ("docs/hosted.md", '$ pip install "retold[openai]" && ollama pull qwen3:8b'),
+    ("docs/hosted.md", '$ pip install "retold[offline,anthropic]" && export ANTHROPIC_API_KEY=...'),
+    ("docs/hosted.md", '$ pip install "retold[offline,openai]" && export OPENAI_API_KEY=...'),
+    ("docs/hosted.md", '$ pip install "retold[offline,openai]" && export OPENROUTER_API_KEY=...'),
+    ("docs/hosted.md", '$ pip install "retold[offline,openai]" && ollama pull qwen3:8b'),
 }
 
 PAGES = {

@@ -199,6 +199,20 @@ def test_now_extracts_here_and_says_what_was_found(store, ids, model):
     assert len(model.bodies) == 4
 
 
+def test_now_asks_the_server_that_two_values_name(store, ids, tmp_path, model):
+    config = tmp_path / "local.yaml"
+    models = "extraction_model: custom/qwen3:8b, review_model: custom/qwen3:8b"
+    config.write_text(
+        HUEY.replace("ingestion: {", f"ingestion: {{{models}, ")
+        + f"hosted: {{custom: {{base_url: '{model.url}/v1'}}}}\n",
+        encoding="utf-8",
+    )
+
+    finished = retold_here("extract", ids["fresh"], "--now", "--config", config, store=store)
+    assert "extracted  fresh: 2 proposed, 1 written, 1 rejected" in finished.out
+    assert {body["model"] for body in model.bodies} == {"qwen3:8b"}
+
+
 def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids, model):
     retold_here("extract", "--stale", "retry", store=store)
     model.answers[3] = Reply("I would rather not.")
