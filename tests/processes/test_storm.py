@@ -4,9 +4,11 @@
 """
 
 import random
+from threading import Event
 
 from tests.faults import FULL_STORM
-from tests.workers.storm import HOPELESS, Weather, damage, storm
+from tests.loopback import Fault
+from tests.workers.storm import CONFIG, HOPELESS, Weather, damage, storm
 
 SESSIONS, KILLS, DEADLY = (147, 12, 2) if FULL_STORM else (11, 2, 0)
 SEED = 7
@@ -26,3 +28,21 @@ def test_storm_extracts_each_session_once_or_leaves_a_visible_dead_letter(tmp_pa
         assert {site.state(each).error for each in sessions[SESSIONS:]} <= {"attempts_exhausted"}
         extracted = [each for each in sessions if site.state(each).extracted_at is not None]
         assert len(extracted) >= SESSIONS - 2, weather.told
+
+
+def test_stop_hands_a_session_back_whose_model_does_not_answer(tmp_path):
+    asked = Event()
+
+    def silent(exchange):
+        asked.set()
+        return Fault(way="hang")
+
+    with storm(tmp_path, silent, CONFIG.replace("700", "600000")) as site:
+        extraction = site.start("extraction", "--grace", "0.2")
+        session_id = site.told(1)
+        assert asked.wait(60)
+
+        assert extraction.stop() == 0
+        state = site.state(session_id)
+        assert (state.token, state.attempts, state.next_at) == (None, 0, None)
+        assert site.events(session_id) == []

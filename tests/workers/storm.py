@@ -85,10 +85,10 @@ def propose_the_pet(request):
 class Storm(Site):
     """A site in fast time whose consumers ask the weather."""
 
-    def __init__(self, folder, model):
+    def __init__(self, folder, model, config=CONFIG):
         self.began = datetime.now(UTC).isoformat()
         self.model = model
-        super().__init__(folder, CONFIG, overrides(self.began))
+        super().__init__(folder, config, overrides(self.began))
 
     def variables(self):
         return super().variables() | self.model.environment | {BEGAN: self.began}
@@ -133,10 +133,10 @@ class Storm(Site):
 
 
 @contextmanager
-def storm(folder, weather):
+def storm(folder, weather, config=CONFIG):
     """Yield the site of a storm; its model must have been asked for nothing that it refuses."""
     with LoopbackModel(weather) as model:
-        made = Storm(folder, model)
+        made = Storm(folder, model, config)
         try:
             yield made
         finally:
