@@ -72,7 +72,7 @@ def extract(
     order = _order(arguments, selected, now=now)
     if selected is not None and (force or user is not None or agent is not None):
         raise click.UsageError("--force, --user and --agent go with a SESSION, not with a list")
-    if after is not None and (selected is None or order.action != "list"):
+    if after is not None and (selected not in ("pending", "failed") or order.action != "list"):
         raise click.UsageError("--after goes on with a list; pass --pending or --failed")
     if selected is None:
         return _ask(options, order, user=user, agent=agent, force=force)
@@ -150,7 +150,7 @@ def _change(options: GlobalOptions, order: Order, selection: Selection) -> int:
     with _opened(options, order) as site:
         config = site.settings.config
         changed = change(site.store, config, selection, order.sessions, actor=options.actor)
-        due = [one.session_id for one in changed if is_retry and one.standing == "due"]
+        due = [one.session_id for one in changed if is_retry and one.standing in ("due", "lost")]
         done = site.attend(due)
     lines = changed_lines(order.action, selection, changed)
     return _finish(options, {"sessions": changed}, lines, done)

@@ -123,6 +123,7 @@ def test_open_session_waits_for_its_end_and_is_announced_to_nobody(store, ids):
         (["--failed", "drop", "x", "--now"], "it does not go with `drop`"),
         (["--failed", "--force"], "--force, --user and --agent go with a SESSION"),
         (["fresh", "--after", "x"], "--after goes on with a list"),
+        (["--stale", "--after", "x"], "--after goes on with a list"),
         (["--failed", "retry", "nobody"], "no session 'nobody'; `retold extract --failed` lists"),
     ],
 )
@@ -214,7 +215,6 @@ def test_now_asks_the_server_that_two_values_name(store, ids, tmp_path, model):
 
 
 def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids, model):
-    retold_here("extract", "--stale", "retry", store=store)
     model.answers[3] = Reply("I would rather not.")
     finished = retold_here("extract", "--pending", "--now", "--json", store=store)
 
