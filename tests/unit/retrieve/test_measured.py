@@ -115,6 +115,20 @@ def test_callers_who_see_other_rows_never_share_a_sample(shared: World) -> None:
     assert (none["mean"], none["queries"][0][:3]) == (None, [None, 1.0, None])
 
 
+def test_a_sample_is_forgotten_when_words_of_the_same_rows_change(build: Build) -> None:
+    """Fails when a sample is known by its rows alone: a name that is learned is no new row."""
+    world = build()
+    record = world.add(FACTS[0])
+    before = null_of(world, world.search("green tea"))
+    with world.store.write() as tx:
+        tx.lexical.replace(record.seq, record.content, "", "recipe penguins marathon")
+        tx.entities.touch_records([record.seq])
+    after = null_of(world, world.search("green tea"))
+
+    assert len(world.index.seqs) == 1
+    assert after["mean"] > before["mean"]
+
+
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.permutations(FACTS))
 def test_the_order_in_which_records_came_changes_nothing(
