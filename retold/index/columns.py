@@ -310,6 +310,14 @@ class Columns:
         """Return which of some rows are records of a type; a row that left is of none."""
         return _flag_table(frozenset((type_,)), include_history=True)[self._flags[rows]]
 
+    def places_of(self, others: Columns) -> Rows:
+        """Return the row here, just loaded, of each row there; -1 for a retired or unknown one."""
+        wanted, keys = others.seqs(), self.seqs()
+        at = np.searchsorted(keys, wanted)
+        known = others.live() & (at < len(keys))
+        known[known] = keys[at[known]] == wanted[known]
+        return np.where(known, at, -1).astype(np.int32)
+
     def seqs(self) -> Seqs:
         """Return a copy of every row's key, retired rows included."""
         return self._seq[: self._size].copy()

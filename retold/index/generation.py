@@ -99,6 +99,10 @@ class Generation:
         if at is not None and self.matrix is not None:
             self.matrix.wipe(at)
 
+    def keep_words_of(self, old: Generation) -> None:
+        """Begin with the words that an earlier load read, after which only changes are read."""
+        self.lexical = LexicalIndex(old.lexical, self.columns.places_of(old.columns))
+
     def end_dense(self, reason: str) -> None:
         """Drop the vectors until the next full load; columns go on."""
         self.matrix = None

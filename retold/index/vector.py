@@ -382,6 +382,8 @@ class VectorIndex:
         """
         fresh = Generation.load(tx, self._identity, dense_unavailable=dense_unavailable)
         with self._changing:
+            if self._generation is not None:
+                fresh.keep_words_of(self._generation)
             self._generation = fresh
             self._clocks = clocks
             self._own_writes.clear()

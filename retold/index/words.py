@@ -6,7 +6,7 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +95,16 @@ class Words:
             replaced,
         )
 
+    def renumbered(self, new_rows: Rows, size: int) -> Words:
+        """Return the words of rows under other numbers, -1 for one to leave out."""
+        owners = new_rows[self.postings.owners]
+        if self.replaced is not None:
+            owners[self.replaced[self.postings.owners]] = -1
+        owners = np.concatenate([owners, new_rows[self.recent_owners]])
+        tokens = np.concatenate([self.postings.tokens, self.recent])
+        kept = owners >= 0
+        return Words.of(self.vocabulary, tokens[kept], owners[kept], size)
+
     @property
     def wants_merge(self) -> bool:
         """Return whether recent rows should get postings."""
@@ -102,14 +112,25 @@ class Words:
 
     def merged(self, live: Mask) -> Words:
         """Return the same words with postings for all rows, without rows that are gone."""
-        keep = np.zeros(len(self.lengths), dtype=np.bool_)
-        keep[: len(live)] = live[: len(keep)]
-        owners = self.postings.owners
-        kept = keep[owners] if self.replaced is None else (keep & ~self.replaced)[owners]
-        recent = keep[self.recent_owners]
-        tokens = np.concatenate([self.postings.tokens[kept], self.recent[recent]])
-        owners = np.concatenate([owners[kept], self.recent_owners[recent]])
-        return Words.of(self.vocabulary, tokens, owners, len(keep))
+        size = len(self.lengths)
+        rows = np.arange(size, dtype=np.int32)
+        rows[~_grown(live[:size], size)] = -1
+        return self.renumbered(rows, size)
+
+
+class _Held(NamedTuple):
+    """Words with the snapshot they are of and the preparation their texts went through."""
+
+    words: Words
+    clocks: Clocks
+    prepared_by: int | None
+
+    def covers(self, clocks: Clocks) -> bool:
+        """Return whether a snapshot holds nothing that these words lack."""
+        return (
+            clocks.store_epoch == self.clocks.store_epoch
+            and clocks.records_version <= self.clocks.records_version
+        )
 
 
 class LexicalIndex:
@@ -117,50 +138,55 @@ class LexicalIndex:
 
     ``follow`` is all it needs: it reads what changed between the last snapshot and the given one.
     The words only move forward. A search holds on to one ``Words`` and needs no lock. The words of
-    a record that left stay in memory, out of every search's reach, until the next merge or load.
+    a record that left stay in memory, out of every search's reach, until the next merge or reload.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: LexicalIndex | None = None, new_rows: Rows | None = None) -> None:
+        """Begin without words, or with those of an earlier load whose rows have other numbers.
+
+        ``new_rows`` has the row of every row of the earlier load, -1 for one that is gone.
+        """
         self._following = threading.Lock()
-        self._words: Words | None = None
-        self._clocks = Clocks(0, "", 0)
-        self._prepared_by: int | None = None
+        self._held: _Held | None = None
+        self._earlier = None if earlier is None else earlier._held
+        self._new_rows = new_rows
 
     def __repr__(self) -> str:
-        return f"LexicalIndex(words={self._words}, version={self._clocks.records_version})"
+        return f"LexicalIndex({self._held})"
 
     def follow(self, tx: Transaction, rows_now: RowsNow) -> Words:
         """Return the words at least at the snapshot of a read transaction."""
         clocks = tx.meta.clocks()
-        words = self._words
-        if words is not None and self._covers(clocks):
-            return words
+        held = self._held
+        if held is not None and held.covers(clocks):
+            return held.words
         with self._following:
-            words = self._words
-            if words is not None and self._covers(clocks):
-                return words
-            prepared_by = tx.meta.get_int("fts_prepare_version")
-            changes = None
-            if words is not None and self._is_after(clocks, prepared_by):
-                most = max(_CATCH_UP_ROWS, len(words.lengths) // CATCH_UP_PART)
-                changes = tx.projection.changes_since(self._clocks.records_version, most)
-            if words is None or changes is None:
-                words = _loaded(tx, rows_now)
-            else:
-                words = _caught_up(words, tx, changes, rows_now)
-            self._words, self._clocks, self._prepared_by = words, clocks, prepared_by
-            return words
+            held = self._held or self._renumbered(rows_now)
+            if held is None or not held.covers(clocks):
+                held = _followed(held, tx, clocks, rows_now)
+            self._held = held
+            return held.words
 
-    def _covers(self, clocks: Clocks) -> bool:
-        held = self._clocks
-        return (
-            clocks.store_epoch == held.store_epoch
-            and clocks.records_version <= held.records_version
-        )
+    def _renumbered(self, rows_now: RowsNow) -> _Held | None:
+        earlier, new_rows, self._earlier, self._new_rows = self._earlier, self._new_rows, None, None
+        if earlier is None or new_rows is None:
+            return None
+        size = len(rows_now(())[1])
+        return earlier._replace(words=earlier.words.renumbered(new_rows, size))
 
-    def _is_after(self, clocks: Clocks, prepared_by: int | None) -> bool:
-        """Return whether following changes is enough to get from the last snapshot to this one."""
-        return clocks.store_epoch == self._clocks.store_epoch and prepared_by == self._prepared_by
+
+def _followed(held: _Held | None, tx: Transaction, clocks: Clocks, rows_now: RowsNow) -> _Held:
+    """Return the words of a snapshot, from those of an earlier one as far as that is quicker."""
+    prepared_by = tx.meta.get_int("fts_prepare_version")
+    if held is not None and (held.clocks.store_epoch, held.prepared_by) == (
+        clocks.store_epoch,
+        prepared_by,
+    ):
+        most = max(_CATCH_UP_ROWS, len(held.words.lengths) // CATCH_UP_PART)
+        changes = tx.projection.changes_since(held.clocks.records_version, most)
+        if changes is not None:
+            return _Held(_caught_up(held.words, tx, changes, rows_now), clocks, prepared_by)
+    return _Held(_loaded(tx, rows_now), clocks, prepared_by)
 
 
 def _loaded(tx: Transaction, rows_now: RowsNow) -> Words:

@@ -92,6 +92,61 @@ def test_more_changes_than_can_be_followed_mean_reading_all_texts(index, store, 
     assert loads == [1, 1]
 
 
+def test_words_of_a_snapshot_merge_while_the_columns_are_further(index, store, monkeypatch):
+    monkeypatch.setattr(words_module, "MERGE_ABOVE", -1)
+    add(store, "green tea")
+    look(index, store)
+    add(store, "black tea")
+    with store.read() as old:
+        index.refresh(old, MAX)
+        with store.write() as tx:
+            seq = insert(tx, Row())
+            tx.lexical.insert(seq, "white tea", "", "")
+            index.note_own_write(store, tx, [seq])
+        mine = index.eligible(scope_codes(store, ANA), now_us=NOW)
+        assert [one for one, _ in index.words(old, mine).search([("tea",)], 9)] == [1, 2]
+
+    assert found(index, store, "tea") == [1, 2, 3]
+
+
+def test_a_reload_keeps_the_words_and_reads_what_changed(index, store, loads):
+    gone, *_ = add(store, "green tea", "black tea", "coffee", "milk")
+    found(index, store, "tea")
+    with store.write() as tx:
+        tx.lexical.replace(4, "oat", "", "")
+        change(tx, 4, source_kind="system")
+        change(tx, 2, event_us=77)
+    found(index, store, "tea")
+    with store.write() as tx:
+        tx.lexical.delete(gone)
+        remove(tx, gone)
+        tx.lexical.replace(3, "mint tea", "", "")
+        change(tx, 3, source_kind="system")
+    add(store, "cake", "tea cake")
+    with store.read() as tx:
+        assert index.refresh(tx, 1) == "reloaded"
+
+    assert sorted(found(index, store, "tea")) == [2, 3, 6]
+    assert found(index, store, "oat") == [4]
+    assert [found(index, store, word) for word in ("coffe", "green", "milk")] == [[]] * 3
+    assert loads == [1]
+    fresh = look(VectorIndex(IDENTITY), store)
+    assert look(index, store).search([("tea",), ("black",)], 9) == fresh.search(
+        [("tea",), ("black",)], 9
+    )
+
+
+def test_a_replaced_file_is_read_anew(index, store, loads):
+    add(store, "green tea")
+    found(index, store, "tea")
+    with store.write() as tx:
+        tx.lexical.replace(1, "coffee", "", "")
+        tx.meta.set_text("store_epoch", tx.new_id())
+
+    assert found(index, store, "coffe") == [1]
+    assert loads == [1, 1]
+
+
 def test_texts_that_another_release_prepared_are_all_read_again(index, store, loads):
     add(store, "tea", "coffee")
     assert found(index, store, "tea") == [1]
