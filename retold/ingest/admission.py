@@ -46,6 +46,19 @@ def admitted(request: WriteRequest, policy: ContentPolicy | None) -> WriteReques
     return request if policy is None else validated(_redacted(request, policy))
 
 
+def admitted_summary(request: WriteRequest, policy: ContentPolicy | None) -> WriteRequest:
+    """Return the summary of a session as it may be stored; mentions that may not be are left out.
+
+    Raises InvalidInput.
+    """
+    require_text(request.content, "summary", MAX_HOST_CONTENT_CHARS)
+    request = replace(request, mentions=tuple(filter(_is_mention, request.mentions))[:MAX_MENTIONS])
+    if policy is not None:
+        request = _redacted(request, policy)
+        require_text(request.content, "summary", MAX_HOST_CONTENT_CHARS)
+    return request
+
+
 def admitted_reason(reason: str, policy: ContentPolicy | None) -> str:
     """Return the reason of a revision as it may go into its event. Raises InvalidInput."""
     return _admitted_text(reason, "reason", MAX_REASON_CHARS, policy)
@@ -142,6 +155,14 @@ def _check_mention(mention: EntityMention) -> None:
         require_id(mention.entity_id, "entity_id", allow_slash=True)
     else:
         require_text(mention.text, "entity name", MAX_NAME_CHARS)
+
+
+def _is_mention(mention: EntityMention) -> bool:
+    try:
+        _check_mention(mention)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _utc(moment: datetime | None) -> datetime | None:

@@ -14,7 +14,7 @@ from retold.ingest.comparison import Written, WrittenRow
 from retold.ingest.lexical_judge.objects import object_stems
 from retold.ingest.plan import Applied, Plan
 from retold.ingest.preparation import under_current_grants
-from retold.ingest.told import told_before
+from retold.ingest.told import history_of, told_records, untold
 from retold.ingest.trace import WriteTrace
 from retold.models import Verdict, WriteKind
 from retold.store import Store, Transaction
@@ -84,7 +84,12 @@ class ClaimBatch:
                 item.refused = refusal
                 continue
             item.plan = item.gathered.plan
-            wanted = (*item.gathered.unjudged, *item.appeared, *self._met_before(place, item.plan))
+            wanted = (
+                *item.gathered.unjudged,
+                *item.appeared,
+                *self._told_before(item),
+                *self._met_before(place, item.plan),
+            )
             contents = [each for each in dict.fromkeys(wanted) if each not in item.verdicts]
             self._comparing.judge_all(contents, item.plan, item.verdicts, item.trace)
 
@@ -122,9 +127,13 @@ class ClaimBatch:
         if item.refused is not None:
             return item.refused
         assert item.plan is not None and item.gathered is not None  # noqa: PT018  # compared
-        told = told_before(tx, item.plan)
-        if told is not None:
-            return told
+        told = told_records(tx, item.plan)
+        if missing := untold(told, item.plan, item.verdicts):
+            item.appeared = tuple(missing)
+            raise Unjudged(missing)
+        history = history_of(told, item.plan, item.verdicts, tx.now)
+        if history is not None:
+            return history
         choose = self._comparing.choice_by_rules(item.gathered, item.verdicts, written)
         try:
             with tx.savepoint():
@@ -134,6 +143,11 @@ class ClaimBatch:
             raise
         except RequestError as refusal:
             return refusal
+
+    def _told_before(self, item: BatchItem) -> list[str]:
+        assert item.plan is not None
+        with self._store.read() as tx:
+            return untold(told_records(tx, item.plan), item.plan, item.verdicts)
 
     def _met_before(self, place: int, plan: Plan) -> Iterator[str]:
         """Yield the contents of claims before this one that it will probably be compared with.

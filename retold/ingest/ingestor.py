@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from retold.errors import (
 )
 from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
-from retold.ingest.admission import admitted
+from retold.ingest.admission import admitted, admitted_summary
 from retold.ingest.batch import BatchItem, ClaimBatch
 from retold.ingest.comparing import Choose, Comparing, Unjudged, claim_of
 from retold.ingest.comparison import Vector
@@ -41,7 +42,7 @@ from retold.ingest.preparation import (
 from retold.ingest.segments import Silence
 from retold.ingest.sources import source_of
 from retold.ingest.subject import primary_mention, require_own_subject
-from retold.ingest.summaries import store_summary, summary_plan, summary_request
+from retold.ingest.summaries import ended_at, store_summary, summary_plan, summary_request
 from retold.ingest.trace import WriteTrace
 from retold.models import (
     EntityMention,
@@ -206,10 +207,11 @@ class Ingestor:
 
         Raises InvalidInput when the content policy refuses the text.
         """
-        if self._content_policy is not None:
-            text = self._content_policy.apply(text, where="write")
-        request = summary_request(text, segment, mentions, actor)
+        silence = timedelta(minutes=self._cfg.ingestion.session_idle_timeout_minutes)
         with self._store.read() as tx:
+            over = ended_at(segment, tx.sessions.turns_of(segment.id), silence)
+            asked = summary_request(text, over, mentions, actor)
+            request = admitted_summary(asked, self._content_policy)
             setting = situation_of(tx, principal, request, segment=segment).setting
         vector = self._embedded([self._text_of(request, setting)])[0]
         return summary_plan(request, setting, vector, named=self._cfg.embeds_subject)

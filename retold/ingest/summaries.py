@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from retold.config import RetoldConfig
@@ -15,27 +16,40 @@ from retold.ingest.persistence import Persistence
 from retold.ingest.plan import Applied, Backing, Plan, Setting, Source
 from retold.ingest.subject import NO_ATTRIBUTE, Key
 from retold.ingest.trace import WriteTrace
-from retold.models import EntityMention, Session, SourceKind, WriteRequest
+from retold.models import EntityMention, Session, SourceKind, Turn, WriteRequest
 from retold.store import Transaction
 
 KIND: Final[SourceKind] = "session_summary"
 
 
 def summary_request(
-    text: str, segment: Session, mentions: Sequence[EntityMention], actor: str
+    text: str, ended_at: datetime, mentions: Sequence[EntityMention], actor: str
 ) -> WriteRequest:
-    """Return the write of a summary, dated at the end of its segment.
+    """Return the write of a summary of a segment that ended at a moment.
 
-    Whom it is about is the principal; people and things beside are mentioned.
+    Whom it is about is the principal; people and things are mentioned by name.
     """
     return WriteRequest(
         "episodic",
         text,
         source_kind=KIND,
-        mentions=tuple(replace(each, role="mentions") for each in mentions),
-        event_at=segment.ended_at,
+        mentions=tuple(
+            replace(each, role="mentions") for each in mentions if each.entity_id is None
+        ),
+        event_at=ended_at,
         actor=actor,
     )
+
+
+def ended_at(segment: Session, turns: Sequence[Turn], silence: timedelta) -> datetime:
+    """Return when what a segment tells of was over.
+
+    That is its end, but for history that was taken in later, and for a conversation that nobody
+    ended: there it is the time of the last turn. ``silence`` is the longest within a segment.
+    """
+    assert segment.ended_at is not None  # only ended segments are extracted
+    last = max((turn.at for turn in turns), default=segment.ended_at)
+    return last if segment.ended_at - last > silence else segment.ended_at
 
 
 def summary_plan(request: WriteRequest, setting: Setting, vector: Vector, *, named: bool) -> Plan:

@@ -162,8 +162,12 @@ def test_other_summary_takes_the_place_of_the_first(run):
 @pytest.mark.parametrize("how", ["expired by a person", "replaced by a later session"])
 @pytest.mark.parametrize(
     "said_again",
-    [HOME, make_proposal("The user's home is Lisbon", LISBON, attribute="home_city")],
-    ids=["the same", "in other words"],
+    [
+        HOME,
+        make_proposal("The user's home is Lisbon", LISBON, attribute="home_city"),
+        make_proposal("The user is living in Lisbon", LISBON, attribute="residence"),
+    ],
+    ids=["the same", "in other words", "under another name"],
 )
 def test_fact_that_is_history_does_not_come_back(run, how, said_again):
     session_id = run.run(LISBON, "Thanks.")

@@ -1,10 +1,11 @@
 """From an ended session to what is remembered of it: both steps over a real store."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from retold import NewTurn, PastTurn
 from retold.ingest.batch import ClaimBatch
 from retold.models import (
     CandidateRevision,
@@ -147,6 +148,43 @@ def test_summary_is_written_without_a_candidate_and_expires():
         assert summary.expires_at == summary.created_at + timedelta(days=days)
         assert summary.event_at == run.state(session_id).ended_at
         assert run.reviewer.calls == []
+
+
+def test_people_of_a_summary_are_mentioned_by_name():
+    people = (
+        EntityMention("person", "Priya", "about"),
+        EntityMention("person", " ", "mentions"),
+        EntityMention("person", "Somebody", "mentions", entity_id="of another scope"),
+    )
+    told = SessionSummary("They spoke of Priya.", mentions=people)
+    with extraction(extractor=TableExtractor(summary=told)) as run:
+        run.run("Do you know Priya?", ("assistant", "No."))
+
+        (summary,) = run.facts(summaries=True)
+        assert summary.content == "They spoke of Priya."
+        assert len(summary.entity_ids) == 2
+        names = [one.canonical for one in run.lab.session().entities()]
+        assert sorted(names) == ["Priya", "ana"]
+
+
+def test_summary_of_history_is_dated_when_it_happened(run):
+    """B56: what is taken in later did not happen now."""
+    said = datetime(2019, 5, 8, 13, 56, tzinfo=UTC)
+    later = said + timedelta(minutes=2)
+    past = [
+        PastTurn("old", NewTurn("user", PEANUTS, at=said, external_key="1")),
+        PastTurn("old", NewTurn("user", LISBON, at=later, external_key="2")),
+    ]
+    principal = run.lab.session().principal
+    run.lab.runtime.hooks.on_history(principal, past)
+    with run.lab.store.write() as tx:
+        session_id = tx.sessions.latest("helper", "ana", "old").id
+        tx.sessions.request_extraction(session_id)
+    run.steps.run(session_id)
+
+    (summary,) = run.facts(summaries=True)
+    assert summary.event_at == later
+    assert {one.event_at for one in run.facts()} == {said, later}
 
 
 def test_session_of_one_turn_is_summed_up_without_asking_a_model(run):
