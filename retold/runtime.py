@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
@@ -233,7 +234,7 @@ def _assemble(
     from retold.ingest.segments import Silence
     from retold.ingest.session import SessionHooks
     from retold.operations.circuit import Circuits, doors_from_config
-    from retold.operations.steps import ExtractionSteps
+    from retold.operations.steps import ExtractionSteps, LateWork
 
     own_completions = OwnCompletions(config, store, given.clock)
     activator = given.activator or NoActivator()
@@ -257,8 +258,16 @@ def _assemble(
     )
     revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
     completions = given.completions or own_completions
-    steps.work = _extraction_run(
-        config, store, ingestor, given, completions=completions, activator=activator
+    steps.work = LateWork(
+        partial(
+            _extraction_run,
+            config,
+            store,
+            ingestor,
+            given,
+            completions=completions,
+            activator=activator,
+        )
     )
     return MemoryRuntime(
         config=config,

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from retold.config import RetoldConfig
 from retold.errors import FailureKind, InvalidInput, RetoldSetupError
-from retold.hosted import endpoint_of
 from retold.policy import circuit as rules
 from retold.policy.circuit import Refuse
 from retold.store import Transaction
@@ -109,6 +108,9 @@ def hosted_door(model: str, config: RetoldConfig) -> Door | None:
 
     The address is kept without what may open it: user, password and query.
     """
+    # The clients of hosted models cost what opening a store would wait for.
+    from retold.hosted import endpoint_of
+
     try:
         endpoint = endpoint_of(model, config.hosted)
         parts = urlsplit(endpoint.base_url)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import threading
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,6 +72,34 @@ class StepWork(Protocol):
     def require_allowed(self, principal: Principal) -> None:
         """Check that what the principal says may go to the models. Raises HostedNotAllowed."""
         ...
+
+
+class LateWork:
+    """A step's work that is put together when it is first needed: opening a store stays quick."""
+
+    def __init__(self, make: Callable[[], StepWork]) -> None:
+        """Take what makes it; it is called once."""
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: StepWork | None = None
+
+    def __call__(self, claim: Claim, renew: Callable[[], None]) -> bool | None:
+        """Do the claimed step."""
+        return self._work()(claim, renew)
+
+    def require_ready(self) -> None:
+        """Check models, packages and keys."""
+        self._work().require_ready()
+
+    def require_allowed(self, principal: Principal) -> None:
+        """Check that what the principal says may go to the models."""
+        self._work().require_allowed(principal)
+
+    def _work(self) -> StepWork:
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
 
 
 class StepLeftOpen(Exception):
