@@ -10,7 +10,7 @@ from retold.config.retrieval import GateConfig
 from retold.models import Candidate
 from retold.retrieve.evolve import evolve
 from retold.retrieve.floors import Floors, below
-from retold.retrieve.signals import GateOutcome, QuerySignals
+from retold.retrieve.signals import GateOutcome, NullSignals, QuerySignals
 
 _Verdict = Callable[[Candidate], tuple[bool, str]]
 
@@ -31,26 +31,23 @@ def decide_by_null(
     who it is about only order what passes.
     """
     step_1 = _step_1(signals, cfg)
-    judged: list[tuple[bool, Candidate]] = []
-    top = 0.0
-    for candidate in candidates:
-        passed, reason = step_1(candidate)
-        judged.append((passed, evolve(candidate, gate_reason=reason)))
-        if passed:
-            top = max(top, candidate.fused_score)
+    verdicts = [step_1(candidate) for candidate in candidates]
+    top = max(
+        (one.fused_score for one, (passed, _) in zip(candidates, verdicts, strict=True) if passed),
+        default=0.0,
+    )
     least = cfg.null_z.relative_cut * top
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
-    for passed, candidate in judged:
+    for candidate, (passed, reason) in zip(candidates, verdicts, strict=True):
         score = _own_score(candidate)
         if passed and score >= least:
-            kept.append(candidate)
-        elif passed:
+            kept.append(evolve(candidate, gate_reason=reason))
+            continue
+        if passed:
             share = f"{cfg.null_z.relative_cut:g} x the best"
-            weak = f"step 2, relative cut: score {below(score, least)} = {share}"
-            dropped.append(evolve(candidate, gate_reason=weak))
-        else:
-            dropped.append(candidate)
+            reason = f"step 2, relative cut: score {below(score, least)} = {share}"
+        dropped.append(evolve(candidate, gate_reason=reason))
     return GateOutcome(tuple(kept), tuple(dropped))
 
 
@@ -60,7 +57,7 @@ def missed_null(signals: QuerySignals, candidate: Candidate, cfg: GateConfig) ->
     reasons = []
     null = signals.null
     if null is not None and null.z is not None:
-        reasons.append(f"{_UNRELATED}: Z {below(null.z, cfg.null_z.threshold(signals.trigger))}")
+        reasons.append(_no_nearer(null, cfg.null_z.threshold(signals.trigger)))
     if null is None or null.is_partial:
         reasons.append(f"{_without_z(signals)}, so words decide; {floors.missed_words(candidate)}")
     return "; ".join(reasons)
@@ -73,6 +70,7 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
     z = None if null is None else null.z
     stands_out = None if z is None or z < least else f"passed on query: Z {z:.2f} >= {least:.2f}"
     words_count = null is None or null.is_partial
+    closed = None if words_count or null is None else f"step 1, query: {_no_nearer(null, least)}"
 
     def verdict(candidate: Candidate) -> tuple[bool, str]:
         excluded = floors.excluded(candidate)
@@ -80,7 +78,9 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
             return False, excluded
         if stands_out is not None:
             return True, stands_out
-        words = floors.passed_words(candidate) if words_count else None
+        if closed is not None:
+            return False, closed
+        words = floors.passed_words(candidate)
         if words is not None:
             return True, f"passed on {words}"
         return False, f"step 1, query: {missed_null(signals, candidate, cfg)}"
@@ -88,7 +88,13 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
     return verdict
 
 
+def _no_nearer(null: NullSignals, least: float) -> str:
+    return _UNRELATED if null.z is None else f"{_UNRELATED}: Z {below(null.z, least)}"
+
+
 def _own_score(candidate: Candidate) -> float:
+    if not candidate.boosts:
+        return candidate.fused_score
     return candidate.fused_score + fsum(
         boost.amount for boost in candidate.boosts if boost.name in _BEARS_ON_THE_QUERY
     )
