@@ -221,10 +221,12 @@ class VectorIndex:
         """Return (n,) float32: the best cosine of any eligible record with each fixed vector.
 
         ``vectors`` are (n, dims) unit vectors, the same array with every call: its product with
-        each record is made once and kept. Minus infinity when no record has a vector. Raises
-        EmbeddingProfileMismatch while there is no dense search.
+        each record is made once and kept. Minus infinity when no record has a vector, and while
+        there is no dense search.
         """
-        matrix, eligible = self._pinned(eligible)
+        matrix, eligible = self._pinned_now(eligible)
+        if matrix is None:
+            return np.full(len(vectors), -np.inf, dtype=np.float32)
         held = matrix.references
         if held is None or held.vectors is not vectors:
             held = matrix.referred(vectors, eligible.total)
@@ -339,6 +341,25 @@ class VectorIndex:
         """
         return self._cosines(unit_vector(vector, self._identity.dims), seqs)
 
+    def best_cosines(
+        self, vectors: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, seqs: Sequence[int]
+    ) -> Scores:
+        """Return each record's best cosine over the queries, in order; NaN where one has no vector.
+
+        A record that is not eligible has none, nor has any while there is no dense search. The bits
+        are those that ``search_many`` returns. Raises EmbeddingError as that does.
+        """
+        units = [unit_vector(vector, self._identity.dims) for vector in vectors]
+        scores = np.full(len(seqs), np.nan, dtype=np.float32)
+        matrix, eligible = self._pinned_now(eligible)
+        if matrix is None:
+            return scores
+        rows = eligible.rows_of(seqs)
+        here = np.flatnonzero(rows >= 0)
+        for unit in units:
+            scores[here] = np.fmax(scores[here], matrix.cosines(unit, rows[here]))
+        return scores
+
     def _cosines(self, vector: Vector, seqs: Sequence[int]) -> Scores:
         scores = np.full(len(seqs), np.nan, dtype=np.float32)
         with self._changing:
@@ -352,10 +373,15 @@ class VectorIndex:
 
     def _pinned(self, eligible: Eligible) -> tuple[Matrix, Eligible]:
         """Return the matrix whose rows ``eligible`` numbers; after a reload, number them again."""
+        matrix, eligible = self._pinned_now(eligible)
+        if matrix is None:
+            raise EmbeddingProfileMismatch(self._loaded().dense_unavailable)
+        return matrix, eligible
+
+    def _pinned_now(self, eligible: Eligible) -> tuple[Matrix | None, Eligible]:
+        """Return the same, without a matrix while there is no dense search."""
         with self._changing:
             generation = self._loaded()
-            if generation.matrix is None:
-                raise EmbeddingProfileMismatch(generation.dense_unavailable)
             return generation.matrix, _of_generation(eligible, generation)
 
     def _loaded(self) -> Generation:

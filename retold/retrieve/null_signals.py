@@ -169,10 +169,7 @@ class NullReference:
     def sample(
         self, index: VectorIndex, words: EligibleWords, eligible: Eligible, tokenize: Tokenize
     ) -> BankSample | None:
-        """Return what the bank finds among the eligible records; None before it is embedded.
-
-        Raises EmbeddingProfileMismatch while there is no dense search.
-        """
+        """Return what the bank finds among the eligible records; None before it is embedded."""
         vectors = self._vectors
         if vectors is None:
             return None

@@ -321,6 +321,25 @@ def test_a_failing_embedder_leaves_the_decision_to_words(build: Build) -> None:
     assert "degraded dense: no model today" in (missed.empty_reason or "")
 
 
+def test_vectors_that_go_in_the_middle_of_a_search_fail_nothing(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread may find that the vectors were replaced, and drop them at any time."""
+    world = build()
+    world.add("Ana drinks green tea")
+    words = world.index.words
+
+    def words_after_the_end(*asked: Any) -> Any:
+        world.index._generation.end_dense("replaced meanwhile")  # type: ignore[union-attr]
+        return words(*asked)
+
+    monkeypatch.setattr(world.index, "words", words_after_the_end)
+    response = world.search("green tea")
+
+    assert [one.record.content for one in response.results] == ["Ana drinks green tea"]
+    assert null_of(world, response)["mean"] is None
+
+
 # --- replay ------------------------------------------------------------------------------
 
 
