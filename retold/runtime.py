@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from retold.ingest.revision import Revision
     from retold.ingest.session import SessionHooks
     from retold.operations.extraction import ExtractionRun
-    from retold.operations.steps import ExtractionSteps
+    from retold.operations.steps import ExtractionSteps, LateWork
 
 OnMismatch = Literal["raise", "lexical"]
 
@@ -233,17 +232,10 @@ def _assemble(
     from retold.ingest.revision import Revision
     from retold.ingest.segments import Silence
     from retold.ingest.session import SessionHooks
-    from retold.operations.circuit import Circuits, doors_from_config
-    from retold.operations.steps import ExtractionSteps, LateWork
 
     own_completions = OwnCompletions(config, store, given.clock)
     activator = given.activator or NoActivator()
-    doors = doors_from_config(
-        config,
-        own_extractor=given.extractor is not None,
-        own_reviewer=given.candidate_reviewer is not None,
-    )
-    steps = ExtractionSteps(store, config, circuits=Circuits(doors))
+    steps = _steps(config, store, given)
     queue = given.queue or _queue(config, store, steps)
     doorbell = Doorbell(queue, config.queue.enqueue_timeout_ms)
     silence = Silence(config.ingestion, doorbell)
@@ -258,16 +250,8 @@ def _assemble(
     )
     revision = Revision(store, index, ingestor, judge, config, content_policy=given.content_policy)
     completions = given.completions or own_completions
-    steps.work = LateWork(
-        partial(
-            _extraction_run,
-            config,
-            store,
-            ingestor,
-            given,
-            completions=completions,
-            activator=activator,
-        )
+    steps.work = _extraction_run(
+        config, store, ingestor, given, completions=completions, activator=activator
     )
     return MemoryRuntime(
         config=config,
@@ -310,21 +294,39 @@ def _extraction_run(
     *,
     completions: CompletionClient,
     activator: RecordActivator,
-) -> ExtractionRun:
+) -> LateWork:
     """Return what a step of an extraction does; hosted models unless others were given."""
-    from retold.ingest.extraction.extractor import StructuredLLMExtractor
-    from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
-    from retold.operations.extraction import ExtractionRun
+    from retold.operations.steps import LateWork
 
-    cfg = config.ingestion
-    return ExtractionRun(
-        store,
-        ingestor,
+    def make() -> ExtractionRun:
+        from retold.ingest.extraction.extractor import StructuredLLMExtractor
+        from retold.ingest.extraction.reviewer import StructuredLLMCandidateReviewer
+        from retold.operations.extraction import ExtractionRun
+
+        cfg = config.ingestion
+        return ExtractionRun(
+            store,
+            ingestor,
+            config,
+            extractor=given.extractor or StructuredLLMExtractor(completions, cfg),
+            reviewer=given.candidate_reviewer or StructuredLLMCandidateReviewer(completions, cfg),
+            activator=activator,
+        )
+
+    return LateWork(make)
+
+
+def _steps(config: RetoldConfig, store: Store, given: Overrides) -> ExtractionSteps:
+    """Return what works on sessions; what its steps do comes when the rest stands."""
+    from retold.operations.circuit import Circuits, doors_from_config
+    from retold.operations.steps import ExtractionSteps
+
+    doors = doors_from_config(
         config,
-        extractor=given.extractor or StructuredLLMExtractor(completions, cfg),
-        reviewer=given.candidate_reviewer or StructuredLLMCandidateReviewer(completions, cfg),
-        activator=activator,
+        own_extractor=given.extractor is not None,
+        own_reviewer=given.candidate_reviewer is not None,
     )
+    return ExtractionSteps(store, config, circuits=Circuits(doors))
 
 
 def _queue(config: RetoldConfig, store: Store, steps: ExtractionSteps) -> JobQueue:
