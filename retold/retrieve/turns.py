@@ -14,7 +14,7 @@ import numpy.typing as npt
 from retold.index.columns import NO_SESSION, Eligible, Rows, Seqs
 from retold.index.session_text import SessionScores
 from retold.models import Boost
-from retold.retrieve.boosts import Amounts, Codes, Raised
+from retold.retrieve.boosts import Amounts, Codes, Raised, boosts_of_amounts
 
 NOBODY: Final = -1
 
@@ -80,9 +80,7 @@ def raised_by_neighbour(fused: Amounts, rows: Rows, turns: Turns, part: float) -
     amounts: Amounts = np.maximum(part * scores.max(axis=1) - fused, 0.0)
     amounts[amounts < _LEAST] = 0.0
     reason = "said right beside a good match"
-    return Raised(
-        amounts, [Boost("neighbour", one, reason) if one else None for one in amounts.tolist()]
-    )
+    return Raised(amounts, boosts_of_amounts("neighbour", amounts, reason))
 
 
 def raised_by_session_text(sessions: Codes, scores: SessionScores, weight: float) -> Raised | None:

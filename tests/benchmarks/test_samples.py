@@ -216,3 +216,17 @@ def test_extraction_costs_are_those_of_the_workers_own_tasks(tmp_path):
     assert len(found["held_mib"]) == 10
     assert found["overhead_ms"]["p50"] > 0
     assert found["tokens_a_session"] > 0
+
+
+def test_levers_are_measured_both_ways_on_one_store(tmp_path):
+    done = run(
+        *("levers.py", "--records", 60, "--dims", 16, "--queries", 3, "--rounds", 1, "--json"),
+        cwd=tmp_path,
+    )
+    measured = json.loads(done.stdout)
+
+    assert measured["records"] == 60
+    assert measured["bound_ms"] >= 0.1
+    assert len(measured["levers"]) == 10
+    for one in measured["levers"].values():
+        assert one["on_ms"] > 0 < one["off_ms"]
