@@ -258,7 +258,7 @@ def plain(figures: Mapping[str, Mapping[int, Figures]]) -> dict[str, Any]:
 
 def read_draws(options: argparse.Namespace, embedder: CachedEmbedder) -> Drawn:
     """Embed everything once and draw."""
-    _, own_spread = between_prompts(embedder.embed_queries(bank_prompts()))
+    own_spread = between_prompts(embedder.embed_queries(bank_prompts())).spread
     drawn: dict[str, dict[int, dict[str, list[Draw]]]] = {}
     for path in options.data:
         found = options.no_memory or find_prompts(path)

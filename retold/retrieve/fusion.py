@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,17 +48,24 @@ def largest_rrf_score(lists: int, k: int) -> float:
     return lists / (k + 1)
 
 
+class Unrelated(NamedTuple):
+    """Mean and deviation of the cosines of texts that have nothing in common, to one embedder."""
+
+    cosine: float
+    spread: float
+
+
 def convex_fusion(
-    cosines: Scores, bm25: Scores, alpha: float, unrelated: float | None = None
+    cosines: Scores, bm25: Scores, alpha: float, unrelated: Unrelated | None = None
 ) -> Scores:
     """Return the fused score in [0, 1] of each member of a pool, in order.
 
     ``alpha`` times the scaled cosine plus the rest times bm25 as a part of the pool's best.
-    Cosines are scaled so that the pool's best is 1, and 0 is the pool's least or ``unrelated``,
-    the cosine of texts that have nothing in common, if that is lower: the second of two good
-    records is not worthless. ``cosines`` are NaN for a record without a vector, whose part is 0;
-    equal cosines are all 1 where nothing lower is known. ``bm25`` is 0 for a record that holds
-    none of the words.
+    Cosines are scaled so that the pool's best is 1 and its least is 0. Where ``unrelated`` is
+    known, 0 is what unrelated texts have if that is less, so that the second of two good records is
+    not worthless; and 1 is at least their spread above 0, so that noise is not told apart.
+    ``cosines`` are NaN for a record without a vector, whose part is 0; equal ones are all 1 where
+    nothing lower is known. ``bm25`` is 0 for a record that holds none of the words.
     """
     lexical_best = float(bm25.max(initial=0.0))
     lexical = bm25 / lexical_best if lexical_best > 0.0 else np.zeros(len(bm25))
@@ -65,8 +73,10 @@ def convex_fusion(
     dense = np.zeros(len(cosines))
     if known.any():
         low, high = float(cosines[known].min()), float(cosines[known].max())
+        width = high - low
         if unrelated is not None:
-            low = min(low, unrelated)
-        dense[known] = (cosines[known] - low) / (high - low) if high > low else 1.0
+            low = min(low, unrelated.cosine)
+            width = max(high - low, unrelated.spread)
+        dense[known] = (cosines[known] - low) / width if width > 0.0 else 1.0
     fused: Scores = alpha * dense + (1.0 - alpha) * lexical
     return fused

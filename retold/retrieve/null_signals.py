@@ -20,6 +20,7 @@ from retold.index.columns import Columns, Eligible
 from retold.index.vector import VectorIndex
 from retold.index.words import Words
 from retold.protocols import Embedder, Vectors
+from retold.retrieve.fusion import Unrelated
 from retold.retrieve.null_bank import BANK_VERSION, Phrases, bank_prompts, phrases_of_queries
 from retold.retrieve.signals import NullQuery, NullSignals
 from retold.retrieve.terms import Tokenize
@@ -130,10 +131,10 @@ def unknown_share(words: EligibleWords, phrases: Phrases) -> float:
     return (len(known) - sum(known)) / len(known) if known else 0.0
 
 
-def between_prompts(vectors: Vectors) -> tuple[float, float]:
-    """Return mean and deviation of the cosines between the prompts of the bank."""
+def between_prompts(vectors: Vectors) -> Unrelated:
+    """Return how near the prompts of the bank are to one another."""
     between = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
-    return float(np.mean(between)), float(np.std(between))
+    return Unrelated(float(np.mean(between)), float(np.std(between)))
 
 
 class NullReference:
@@ -147,14 +148,13 @@ class NullReference:
         """Embed nothing yet."""
         self._lock = threading.Lock()
         self._vectors: Vectors | None = None
-        self._own_spread = 0.0
-        self._unrelated: float | None = None
+        self._unrelated: Unrelated | None = None
         self._phrases: tuple[Phrases, ...] | None = None
         self._samples: OrderedDict[bytes, _Remembered] = OrderedDict()
 
     @property
-    def unrelated(self) -> float | None:
-        """Return the mean cosine of two prompts of the bank; None before it is embedded."""
+    def unrelated(self) -> Unrelated | None:
+        """Return how near two prompts of the bank are; None before it is embedded."""
         return self._unrelated
 
     def embed(self, embedder: Embedder) -> None:
@@ -163,15 +163,15 @@ class NullReference:
             return
         prompts = bank_prompts()
         vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
-        self._unrelated, self._own_spread = between_prompts(vectors)
+        self._unrelated = between_prompts(vectors)
         self._vectors = vectors
 
     def sample(
         self, index: VectorIndex, words: EligibleWords, eligible: Eligible, tokenize: Tokenize
     ) -> BankSample | None:
         """Return what the bank finds among the eligible records; None before it is embedded."""
-        vectors = self._vectors
-        if vectors is None:
+        vectors, unrelated = self._vectors, self._unrelated
+        if vectors is None or unrelated is None:
             return None
         key = hashlib.blake2b(eligible.rows().tobytes(), digest_size=16).digest()
         known = self._known(key, eligible.columns, words.snapshot)
@@ -183,7 +183,7 @@ class NullReference:
             tops=index.nearest_to(vectors, eligible).astype(np.float64),
             unks=np.array([unknown_share(words, phrases) for phrases in self._phrases]),
             records=eligible.count,
-            own_spread=self._own_spread,
+            own_spread=unrelated.spread,
         )
         self._remember(key, eligible.columns, words.snapshot, made)
         return made

@@ -11,7 +11,12 @@ import numpy as np
 from retold.config.retrieval import GateConfig
 from retold.errors import InvalidInput
 from retold.models import Candidate, Channel, GeneratorHit
-from retold.retrieve.fusion import ScoredList, convex_fusion, reciprocal_rank_fusion
+from retold.retrieve.fusion import (
+    ScoredList,
+    Unrelated,
+    convex_fusion,
+    reciprocal_rank_fusion,
+)
 from retold.retrieve.gate import GateOutcome, QuerySignals, decide, exclude_source_kinds
 from retold.retrieve.logged import candidate_from_log
 from retold.retrieve.signals import NullSignals
@@ -86,7 +91,8 @@ def replay_fusion(
         return _by_rank(row, candidates, ran["rrf_k"] if rrf_k is None else rrf_k)
     if recorded is None:
         raise InvalidInput(f"search {row['id']!r} was fused by rank; its scores were not kept")
-    return _by_score(candidates, alpha, logged.get("unrelated"))
+    unrelated = logged.get("unrelated")
+    return _by_score(candidates, alpha, unrelated and Unrelated(*unrelated))
 
 
 def _by_rank(
@@ -100,7 +106,7 @@ def _by_rank(
 
 
 def _by_score(
-    candidates: Sequence[Candidate], alpha: float, unrelated: float | None
+    candidates: Sequence[Candidate], alpha: float, unrelated: Unrelated | None
 ) -> list[tuple[str, float]]:
     cosines = np.array([np.nan if one.cosine is None else one.cosine for one in candidates])
     bm25 = np.array([one.bm25 or 0.0 for one in candidates])

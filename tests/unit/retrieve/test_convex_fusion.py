@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retold.retrieve.fusion import convex_fusion
+from retold.retrieve.fusion import Unrelated, convex_fusion
 
 NONE = float("nan")
 COSINES = st.one_of(st.just(NONE), st.floats(-1, 1, width=32))
 POOLS = st.lists(st.tuples(COSINES, st.floats(0, 60)), min_size=1, max_size=12)
 ALPHA = st.floats(0, 1)
-UNRELATED = st.none() | st.floats(-0.2, 0.9)
+UNRELATED = st.none() | st.builds(Unrelated, st.floats(-0.2, 0.9), st.floats(0, 0.3))
 
 
 def fused(cosines, bm25, alpha=0.6, unrelated=None):
@@ -25,8 +25,11 @@ def fused(cosines, bm25, alpha=0.6, unrelated=None):
     [
         ([0.8, 0.5, 0.2], [0, 4, 2], None, [0.6, 0.3 + 0.4, 0.2]),
         ([0.8, 0.6], [0, 0], None, [0.6, 0.0]),
-        ([0.8, 0.6], [0, 0], 0.1, [0.6, 0.6 * 0.5 / 0.7]),
-        ([0.8, 0.0], [0, 0], 0.1, [0.6, 0.0]),
+        ([0.8, 0.6], [0, 0], Unrelated(0.1, 0.05), [0.6, 0.6 * 0.5 / 0.7]),
+        ([0.8, 0.0], [0, 0], Unrelated(0.1, 0.05), [0.6, 0.0]),
+        ([0.02, 0.01], [0, 3], Unrelated(0.1, 0.05), [0.6 * 0.01 / 0.05, 0.4]),
+        ([0.02, 0.02], [0, 3], Unrelated(0.1, 0.05), [0.0, 0.4]),
+        ([0.1, 0.1], [0, 0], Unrelated(0.1, 0.0), [0.6, 0.6]),
         ([0.5], [0], None, [0.6]),
         ([0.5, 0.5], [3, 3], None, [1.0, 1.0]),
         ([NONE, 0.5], [2, 1], None, [0.4, 0.6 + 0.2]),
