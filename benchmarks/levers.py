@@ -236,7 +236,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--records", type=int, default=CHECKED_RECORDS, help="size of the store")
     parser.add_argument("--dims", type=int, default=256, help="width of the vectors")
     parser.add_argument("--queries", type=int, default=100, help="different questions")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each question, each way")
+    parser.add_argument("--rounds", type=int, default=12, help="runs of each question, each way")
     names = [one.name for one in LEVERS]
     parser.add_argument("--lever", nargs="*", choices=names, help="only these")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.index.bm25 import Phrase
-from retold.index.columns import NO_SESSION, Eligible, Rows
+from retold.index.columns import Eligible, Mask, Rows
 from retold.index.postings import Occurrences, occurrences
 from retold.index.words import Words
 
@@ -30,11 +30,9 @@ def session_scores(
     Statistics count eligible records of sessions alone, so nobody else's words change a score.
     Sessions of more than ``most_records`` eligible records score 0 and count as documents still.
     """
-    size = len(words.lengths)
-    owners = _owners(eligible, size)
-    counted = owners + 1
-    records = np.bincount(counted)[1:]
-    lengths = np.bincount(counted, weights=words.lengths)[1:]
+    owners = _owners(eligible, len(words.lengths))
+    records = np.bincount(owners)[1:]
+    lengths = np.bincount(owners, weights=words.lengths)[1:]
     sessions = int(np.count_nonzero(records))
     scores = np.zeros(len(records))
     tokens = float(lengths.sum())
@@ -44,23 +42,25 @@ def session_scores(
     for phrase in phrases:
         found = _found(words, phrase)
         at = owners[found.rows]
-        held = at != NO_SESSION
-        times = np.bincount(at[held], weights=found.times[held], minlength=len(records))
+        times = np.bincount(at, weights=found.times, minlength=len(records) + 1)[1:]
         holding = int(np.count_nonzero(times))
         if holding:
             idf = math.log((sessions - holding + 0.5) / (holding + 0.5))
-            scores += max(idf, _LEAST_IDF) * times * (_K1 + 1.0) / (times + saturation)
+            scores += (max(idf, _LEAST_IDF) * (_K1 + 1.0)) * times / (times + saturation)
     scores[records > most_records] = 0.0
     return scores
 
 
 def _owners(eligible: Eligible, size: int) -> Rows:
-    """Return the session of every row, ``NO_SESSION`` for one that is not eligible."""
-    owners = np.full(size, NO_SESSION, dtype=np.int32)
-    rows = eligible.rows()
-    rows = rows[: np.searchsorted(rows, size)]
-    owners[rows] = eligible.columns.sessions(rows)
+    """Return one more than the session of every row, 0 for one that is not eligible or has none."""
+    seen = eligible.mask()[:size]
+    owners = np.zeros(size, dtype=np.int32)
+    owners[: len(seen)] = np.where(seen, eligible.columns.sessions(_all(len(seen))) + 1, 0)
     return owners
+
+
+def _all(size: int) -> Mask:
+    return np.ones(size, dtype=np.bool_)
 
 
 def _found(words: Words, phrase: Phrase) -> Occurrences:

@@ -56,11 +56,14 @@ class Turns:
 
 def _order(sessions: Codes, event_us: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Return the order by session, then time, then row, without sorting what is in order."""
-    # Sorting 16-bit numbers is counting them.
-    small = len(sessions) > 0 and int(sessions.max()) < _SMALL_CODES
-    order = np.argsort(sessions.astype(np.int16) if small else sessions, kind="stable")
-    told = event_us[order]
-    if np.any((told[1:] < told[:-1]) & (sessions[order][1:] == sessions[order][:-1])):
+    if np.all(sessions[1:] >= sessions[:-1]):
+        order = np.arange(len(sessions))
+    else:
+        # Sorting 16-bit numbers is counting them.
+        small = int(sessions.max()) < _SMALL_CODES
+        order = np.argsort(sessions.astype(np.int16) if small else sessions, kind="stable")
+    told, codes = event_us[order], sessions[order]
+    if np.any((told[1:] < told[:-1]) & (codes[1:] == codes[:-1])):
         order = np.lexsort((event_us, sessions))
     return order
 
