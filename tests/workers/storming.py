@@ -10,8 +10,7 @@ import signal
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-
-import anthropic  # noqa: F401  # loaded before the fork: a call must not wait for it
+from importlib import import_module
 
 from retold import Overrides
 from retold.ingest.lexical_judge import LexicalJudge
@@ -75,6 +74,7 @@ class FastRuntime(WorkerRuntime):
 
 
 if __name__ == "__main__":
+    import_module("anthropic")  # before the fork: a call must not wait for it
     command.make_app = lambda name, settings: WorkerHuey(name, settings, FastRuntime(settings))
     sys.argv[0] = "storming"
     code = command.main()
