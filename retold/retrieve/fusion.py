@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,11 @@ def largest_rrf_score(lists: int, k: int) -> float:
     return lists / (k + 1)
 
 
+LEAST_EVIDENCE: Final = 0.5
+"""The bm25 of one word that somewhat more than a third of the records hold. A pool whose best is
+less has been found by words like "user" in a small store."""
+
+
 class Unrelated(NamedTuple):
     """Mean and deviation of the cosines of texts that have nothing in common, to one embedder."""
 
@@ -65,10 +70,10 @@ def convex_fusion(
     known, 0 is what unrelated texts have if that is less, so that the second of two good records is
     not worthless; and 1 is at least their spread above 0, so that noise is not told apart.
     ``cosines`` are NaN for a record without a vector, whose part is 0; equal ones are all 1 where
-    nothing lower is known. ``bm25`` is 0 for a record that holds none of the words.
+    nothing lower is known. ``bm25`` is 0 for a record that holds none of the words, and counts as a
+    part of ``LEAST_EVIDENCE`` at least: words that most records hold tell nothing.
     """
-    lexical_best = float(bm25.max(initial=0.0))
-    lexical = bm25 / lexical_best if lexical_best > 0.0 else np.zeros(len(bm25))
+    lexical = bm25 / max(float(bm25.max(initial=0.0)), LEAST_EVIDENCE)
     known = ~np.isnan(cosines)
     dense = np.zeros(len(cosines))
     if known.any():
