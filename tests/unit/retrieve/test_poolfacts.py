@@ -42,13 +42,11 @@ def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE)
 
 def test_a_session_counts_eligible_records_only():
     """What others hold of the same conversation neither makes it large enough nor too large."""
-    alone = [(7, MINE, []), (8, MINE, [])]
-    others = [(7, THEIRS, [])] * 50
+    rows = [(7, MINE, []), (8, MINE, []), (8, MINE, [])]
+    small, large = [(7, THEIRS, [])], [(8, THEIRS, [])] * 50
 
-    assert boosted(alone, [1, 2], [0.8, 0.4]) == [{}, {}]
-    assert boosted([*alone, *others], [1, 2], [0.8, 0.4]) == [{}, {}]
-    pair = [*alone, (8, MINE, []), *others]
-    assert boosted(pair, [1, 2], [0.8, 0.4]) == [{}, {"session": 0.15}]
+    for others in ([], small, large, [*small, *large]):
+        assert boosted([*rows, *others], [1, 2], [0.8, 0.4]) == [{}, {"session": 0.15}]
 
 
 def test_the_history_is_that_of_eligible_records_only():
