@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from retold.text.anchors import Anchors
+from retold.text.calendar_words import UNIT_DAYS
 from retold.text.dates import NamedDate, Span, day, find_dates
 from retold.text.relative_dates import (
     Counted,
     Period,
-    Weekday,
     find_counted,
     find_near_days,
     find_periods,
@@ -36,17 +36,20 @@ _BEFORE_CHARS: Final = 32
 _EVER: Final = Span(date.min, date.max)
 
 _LEADS_TO_MONTH: Final = frozenset(
-    """in during since of last next this by until till from to early late mid before after through
+    """in during since of last by until till from to early late mid before after through
     between and the my our your his her their every each im am ab seit bis vom zum zwischen und ende
-    anfang mitte letzten nächsten diesen en de del desde hasta entre y au du depuis avant après dès
+    anfang mitte letzten en de del desde hasta entre y au du depuis avant après dès
     et fin début a em do até e no di da dal nel entro fino tra fra van tot sinds tussen в с до за к
     между и""".split()
 )
 """Words before a lone month, without which "April" or "May" may be somebody's name."""
-_LEADS_TO_SLASHED: Final = frozenset("on since until by am vom bis seit le el il op".split())
-_HABITS: Final = frozenset(
-    "every each jeden jede chaque cada todos todas les los ogni iedere elke".split()
+_AHEAD: Final = frozenset(
+    """next this coming nächsten nächster nächstes diesen dieser dieses kommenden próximo próxima
+    este esta ce cet cette prochain prochaine prossimo prossima questo questa volgende deze
+    следующий следующем этот этом""".split()
 )
+"""Words that make a date without a year one of the present or the future."""
+_LEADS_TO_SLASHED: Final = frozenset("on since until by am vom bis seit le el il op".split())
 _BETWEEN: Final = re.compile(
     r"(?:\bbetween|\bzwischen|\bentre|\btra|\bfra|\btussen|\bмежду|ระหว่าง|在)\s*(?:the )?$",
     re.IGNORECASE,
@@ -66,7 +69,15 @@ _SINCE: Final = re.compile(
 )
 _BEFORE: Final = re.compile(r"(?:\bbefore|\bvor|\bavant|\bantes de)\s*$", re.IGNORECASE)
 _AFTER: Final = re.compile(r"(?:\bafter|\bnach|\baprès|\bdespués de)\s*$", re.IGNORECASE)
-_NEXT: Final = re.compile(r"\b(?:next|coming|nächste[nr]?|próximo|prochain)\s*$", re.IGNORECASE)
+_LAST: Final = re.compile(
+    r"(?:\b(?:last|past|previous|letzten?|letzter|vorigen?|vorige|прошл(?:ый|ую|ое))\s*"
+    r"|上(?:个|個)?|先週の?|지난\s*(?:주\s*)?)$",
+    re.IGNORECASE,
+)
+_LAST_BEHIND: Final = re.compile(
+    r"\s*(?:(?:pasado|pasada|passado|passada|dernier|dernière|scorso|scorsa)\b|ที่แล้ว)",
+    re.IGNORECASE,
+)
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 
 
@@ -105,9 +116,11 @@ class _Dated:
 def query_dates(queries: Sequence[str], now: datetime) -> QueryDates:
     """Return the intervals that the queries ask about, as seen at ``now``.
 
-    ``now`` is aware; its zone is the one in which days begin. A date without a year means both its
-    latest occurrence and the next. Words that name a date only by chance ("May", "9/11", "March
-    on", every Friday) mean none. Never raises for any text.
+    ``now`` is aware; its zone is the one in which days begin. A date without a year means its
+    latest occurrence. Words that name the present or the future from where one stands (today, next
+    week, in two days, a bare weekday) tell of plans and mean none, nor does an interval that begins
+    after ``now``: measured, 17 of 100 answers to them lie inside, and 86 for the past. Words that
+    name a date only by chance ("May", "9/11", "March on") mean none. Never raises for any text.
     """
     zone = now.tzinfo or UTC
     today = now.date()
@@ -116,6 +129,7 @@ def query_dates(queries: Sequence[str], now: datetime) -> QueryDates:
         for query in queries
         if len(query) <= MAX_DATED_CHARS
         for span in _spans(query, today)
+        if span.first <= today
     }
     return QueryDates(tuple(_interval(span, zone) for span in _united(sorted(spans))))
 
@@ -145,20 +159,20 @@ def _named(anchors: Anchors, today: date) -> Iterator[_Dated]:
 
 
 def _is_meant(query: str, named: NamedDate) -> bool:
-    """Return whether a form that is often something else is a date here."""
+    """Return whether a form that is often something else is a date of the past here."""
+    if not named.has_year and _word_before(query, named.start) in _AHEAD:
+        return False
     if named.is_slashed and not named.has_year:
         return _word_before(query, named.start) in _LEADS_TO_SLASHED
     return not named.is_word or _word_before(query, named.start) in _LEADS_TO_MONTH
 
 
 def _likely(named: NamedDate, today: date) -> tuple[Span, ...]:
-    """Return what a date means: as written, or its latest occurrence and the next one."""
+    """Return what a date means: as written, or its latest occurrence."""
     if named.has_year:
         return named.spans
     begun = [span for span in named.spans if span.first <= today]
-    ahead = [span for span in named.spans if span.first > today]
-    most = 2 if named.is_slashed else 1
-    return (*begun[-most:], *ahead[:most])
+    return tuple(begun[-2 if named.is_slashed else -1 :])
 
 
 def _relative(anchors: Anchors, today: date) -> Iterator[_Dated]:
@@ -173,59 +187,53 @@ _Place = tuple[int, int, Span]
 
 
 def _near_days(anchors: Anchors, today: date) -> Iterator[_Place]:
-    return ((near.start, near.end, near.span) for near in find_near_days(anchors, today))
+    for near in find_near_days(anchors, today):
+        if near.span.last < today:
+            yield near.start, near.end, near.span
 
 
 def _periods(anchors: Anchors, today: date) -> Iterator[_Place]:
     for found in find_periods(anchors):
-        span = _period(found, today)
+        span = _period(found, today) if found.offset < 0 else None
         if span is not None:
             yield found.start, found.end, span
 
 
 def _counts(anchors: Anchors, today: date) -> Iterator[_Place]:
-    return ((one.start, one.end, _counted(one, today)) for one in find_counted(anchors))
+    for found in find_counted(anchors):
+        if found.direction != "ahead":
+            yield found.start, found.end, _counted(found, today)
 
 
 def _weekdays(anchors: Anchors, today: date) -> Iterator[_Place]:
+    """Yield the latest such day before today where the query says that it is past."""
     for found in find_weekdays(anchors):
-        if not found.is_plural and _word_before(anchors.text, found.start) not in _HABITS:
-            yield found.start, found.end, day(_weekday(anchors.text, found, today))
-
-
-def _weekday(query: str, found: Weekday, today: date) -> date:
-    """Return the latest such day, or the next one when the query says so."""
-    back = (today.weekday() - found.number) % 7
-    if _NEXT.search(_before(query, found.start)):
-        return today + timedelta(days=7 - back)
-    return today - timedelta(days=back)
+        before, after = _before(anchors.text, found.start), anchors.text[found.end :]
+        if not found.is_plural and (_LAST.search(before) or _LAST_BEHIND.match(after)):
+            back = (today.weekday() - found.number - 1) % 7 + 1
+            yield found.start, found.end, day(today - timedelta(days=back))
 
 
 def _period(period: Period, today: date) -> Span | None:
     """Return the days of a period; None for seasons and terms, which begin anywhere."""
-    if period.unit not in ("day", "week", "weekend", "fortnight", "month", "quarter", "year"):
+    if period.unit not in ("week", "weekend", "fortnight", "month", "quarter", "year"):
         return None
     if period.unit == "fortnight":
-        return _between(today, today + timedelta(days=14 * (period.offset or 1)))
+        return Span(today - timedelta(days=UNIT_DAYS["fortnight"]), today)
     span = period_span(period.unit, period.offset, today)
     if period.is_rolling:
-        return _between(today - timedelta(days=span.days), today)
+        return Span(today - timedelta(days=span.days), today)
     if period.unit == "weekend":
         return Span(span.first + timedelta(days=_SATURDAY), span.last)
     return span
 
 
 def _counted(counted: Counted, today: date) -> Span:
-    if counted.direction != "ago":
-        ahead = counted.direction == "ahead"
-        return _between(today, today + timedelta(days=counted.days if ahead else -counted.days))
-    slack = timedelta(days=max(_SPREAD_DAYS, counted.days // 4))
     back = today - timedelta(days=counted.days)
+    if counted.direction == "past":
+        return Span(back, today)
+    slack = timedelta(days=max(_SPREAD_DAYS, counted.days // 4))
     return Span(back - slack, back + slack)
-
-
-def _between(one: date, other: date) -> Span:
-    return Span(min(one, other), max(one, other))
 
 
 def _joined(query: str, one: _Dated, other: _Dated) -> Span | None:
