@@ -63,13 +63,15 @@ def opened(site: Mapping[str, str]) -> Retold:
 
 def work() -> int:
     """Extract everything that is due, as a worker does; print what the process held meanwhile."""
+    from retold.operations.steps import claim_policy
     from workers import tasks
     from workers.runtime import WorkerRuntime
     from workers.settings import worker_settings
 
     runtime = WorkerRuntime(worker_settings())
+    limits = claim_policy(runtime.settings.config).limits
     with runtime.store().read() as tx:
-        due = tx.claims.list_due(tx.now, limit=1_000_000)
+        due = tx.claims.list_due(limits(tx.now), limit=1_000_000)
     held, progress, begun = [], Progress(), time.perf_counter()
     for number, session_id in enumerate(due, start=1):
         tasks.extract_session(runtime, session_id)

@@ -157,7 +157,7 @@ class ExtractionSteps:
     def due(self) -> list[str]:
         """Return ids of sessions whose next step may be claimed now, longest waiting first."""
         with self._store.read() as tx:
-            return tx.claims.list_due(self._policy.stale_before(tx.now), limit=AT_ONCE)
+            return tx.claims.list_due(self._policy.limits(tx.now), limit=AT_ONCE)
 
     def seconds_until_due(self) -> float | None:
         """Return how long until a session that waits is due; None when none will be by itself."""

@@ -61,8 +61,8 @@ class Sweep:
 
         freed = self._repeated(free) - set_aside
         with self._store.read() as tx:
-            stale_before = self._policy.stale_before(tx.now)
-            due = tx.claims.list_due(stale_before, limit=self._max_pending)
+            limits = self._policy.limits(tx.now)
+            due = tx.claims.list_due(limits, limit=self._max_pending)
         announced = self._ring(due) if due else 0
         return SweepOutcome(closed, freed, set_aside, len(due), announced)
 
@@ -91,10 +91,10 @@ class Sweep:
         """Take a batch of claims away from lost workers; return those freed and those set aside."""
         freed = buried = 0
         with self._store.read() as tx:
-            if not tx.claims.list_stale(self._policy.stale_before(tx.now), limit=1):
+            if not tx.claims.list_stale(self._policy.limits(tx.now), limit=1):
                 return 0, 0
         with self._store.write() as tx:
-            for session_id in tx.claims.list_stale(self._policy.stale_before(tx.now), limit=BATCH):
+            for session_id in tx.claims.list_stale(self._policy.limits(tx.now), limit=BATCH):
                 state = tx.claims.require(session_id)
                 if is_live(state, tx.now, self._policy):
                     continue

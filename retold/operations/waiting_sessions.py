@@ -189,7 +189,7 @@ def _page(
     if selection == "pending":
         return tx.claims.list_waiting(after=after, limit=limit)
     # No more than there are workers, so that there is one page.
-    lost = tx.claims.list_stale(policy.stale_before(tx.now), limit=limit)
+    lost = tx.claims.list_stale(policy.limits(tx.now), limit=limit)
     return [tx.claims.require(each) for each in lost]
 
 

@@ -72,7 +72,12 @@ def _queue_problems(health: QueueHealth, now: datetime, patience: timedelta) -> 
     if beat is None:
         yield f"{name}: no worker was ever seen; start `retold worker {name}`"
         return
-    if now - beat.at > patience:
+    if beat.at - now > patience:
+        yield (
+            f"{name}: the last sign of life is of a clock that was set back since (process "
+            f"{beat.pid}); a worker that lives gives another within a minute"
+        )
+    elif now - beat.at > patience:
         minutes = (now - beat.at) / timedelta(minutes=1)
         yield (
             f"{name}: no sign of life for {minutes:.0f} minutes (process {beat.pid}); "

@@ -38,7 +38,8 @@ def admit(circuit: Circuit, now: datetime) -> Circuit | Refuse:
     if circuit.state == "closed":
         return circuit
     until = circuit.open_until
-    if until is not None and now < until:
+    # A rest that ends later than any that begins now comes from a clock that was set back since.
+    if until is not None and now < until <= now + LONGEST_ASKED_FOR:
         # A call that is out to see may be answered at any moment.
         return Refuse(until if circuit.state == "open" else min(until, now + FIRST_REST))
     return Circuit("half_open", circuit.failures, now + PROBE)

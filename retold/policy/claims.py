@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from retold.errors import BudgetExhausted, FailureKind, HostedNotAllowed
-from retold.store.claims import ClaimState
+from retold.policy.circuit import LONGEST_ASKED_FOR
+from retold.store.claims import ClaimState, Limits
 
 Refusal = Literal[
     "not_requested", "not_ended", "extracted", "set_aside", "not_before", "claimed_by_another"
@@ -25,6 +26,9 @@ LONGEST_DELAY = timedelta(minutes=30)
 """Waits between two attempts double from the first to the longest; with five attempts that spans
 some ten minutes, more than a provider's usual outage."""
 
+LONGEST_WAIT = LONGEST_ASKED_FOR + LONGEST_DELAY
+"""No wait that begins now ends later, not even one that a provider asked for."""
+
 COUNTED: frozenset[FailureKind] = frozenset({"content", "bug"})
 """Failures of the session itself; what is wrong with the world around it uses up no attempt."""
 
@@ -40,9 +44,9 @@ class ClaimPolicy:
     timeout: timedelta
     max_attempts: int
 
-    def stale_before(self, now: datetime) -> datetime:
-        """Return the moment before which a claim must have been renewed to count as live."""
-        return now - self.timeout
+    def limits(self, now: datetime) -> Limits:
+        """Return what is live and what waits, seen from now."""
+        return Limits(now - self.timeout, now + self.timeout, now + LONGEST_WAIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def _refusal(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Refusal |
         return "extracted"
     if state.failed_at is not None:
         return "set_aside"
-    if state.next_at is not None and state.next_at > now:
+    if _waits(state, now, policy):
         return "not_before"
     if is_live(state, now, policy):
         return "claimed_by_another"
@@ -141,13 +145,16 @@ def standing_of(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Standi
         return "worked_on" if is_live(state, now, policy) else "lost"
     if state.ended_at is None:
         return "open"
-    return "later" if state.next_at is not None and state.next_at > now else "due"
+    return "later" if _waits(state, now, policy) else "due"
 
 
 def is_live(state: ClaimState, now: datetime, policy: ClaimPolicy) -> bool:
     """Return whether somebody works on the segment and was heard of lately."""
-    return (
-        state.token is not None
-        and state.started_at is not None
-        and state.started_at >= policy.stale_before(now)
-    )
+    if state.token is None or state.started_at is None:
+        return False
+    limits = policy.limits(now)
+    return limits.live_from <= state.started_at <= limits.live_until
+
+
+def _waits(state: ClaimState, now: datetime, policy: ClaimPolicy) -> bool:
+    return state.next_at is not None and now < state.next_at <= policy.limits(now).waits_until

@@ -6,6 +6,7 @@ first, so a worker whose claim was taken away cannot commit, however late it wak
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,6 +64,19 @@ class Claim:
     mode: Mode
     token: str
     attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The moments that tell a live claim and a wait from what is over, seen from one moment.
+
+    A claim is live when it was renewed from ``live_from`` to ``live_until``, and a wait counts
+    when it ends by ``waits_until``. What lies later was noted by a clock that was set back since.
+    """
+
+    live_from: datetime
+    live_until: datetime
+    waits_until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +177,13 @@ class ClaimRepository:
         """Put a segment on the list although it was extracted; a running worker is fenced off."""
         self._run("rerun", session_id, now=to_text(self._tx.now))
 
-    def list_due(self, stale_before: datetime, *, limit: int) -> list[str]:
+    def list_due(self, limits: Limits, *, limit: int) -> list[str]:
         """Return ids of segments that may be claimed now, longest waiting first, reruns last."""
         bindings = {
             "now": to_text(self._tx.now),
-            "stale_before": to_text(stale_before),
+            "live_from": to_text(limits.live_from),
+            "live_until": to_text(limits.live_until),
+            "waits_until": to_text(limits.waits_until),
             "limit": limit,
         }
         first = self._ids("list_due", bindings)
@@ -179,9 +195,14 @@ class ClaimRepository:
         row = self._tx.one(QUERIES["next_due_at"], {"now": to_text(self._tx.now)})
         return None if row is None else from_text_or_none(row[0])
 
-    def list_stale(self, stale_before: datetime, *, limit: int) -> list[str]:
-        """Return ids of segments whose claim was last renewed before the moment."""
-        return self._ids("list_stale", {"stale_before": to_text(stale_before), "limit": limit})
+    def list_stale(self, limits: Limits, *, limit: int) -> list[str]:
+        """Return ids of segments whose claim is no longer live, oldest first."""
+        bindings = {
+            "live_from": to_text(limits.live_from),
+            "live_until": to_text(limits.live_until),
+            "limit": limit,
+        }
+        return self._ids("list_stale", bindings)
 
     def list_idle(self, silent_since: datetime, *, limit: int) -> list[str]:
         """Return ids of open segments with turns, but none since the moment."""
@@ -221,7 +242,7 @@ class ClaimRepository:
     def _run(self, name: str, session_id: str, **bindings: object) -> None:
         self._tx.run(QUERIES[name], {"id": session_id, **bindings})
 
-    def _ids(self, name: str, bindings: dict[str, object]) -> list[str]:
+    def _ids(self, name: str, bindings: Mapping[str, object]) -> list[str]:
         return [row[0] for row in self._tx.run(QUERIES[name], bindings)]
 
     def _require_changed(self, claim: Claim) -> None:

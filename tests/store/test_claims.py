@@ -41,7 +41,7 @@ def taken(tx, session_id):
 
 def due(store):
     with store.read() as tx:
-        return tx.claims.list_due(POLICY.stale_before(tx.now), limit=100)
+        return tx.claims.list_due(POLICY.limits(tx.now), limit=100)
 
 
 def state_of(store, session_id):
@@ -207,10 +207,10 @@ def test_reruns_do_not_push_first_runs_beyond_the_limit(store, clock):
     with store.write() as tx:
         first = requested(tx, "first")
     with store.read() as tx:
-        stale_before = POLICY.stale_before(tx.now)
+        limits = POLICY.limits(tx.now)
 
-        assert tx.claims.list_due(stale_before, limit=1) == [first]
-        assert tx.claims.list_due(stale_before, limit=2) == [first, again]
+        assert tx.claims.list_due(limits, limit=1) == [first]
+        assert tx.claims.list_due(limits, limit=2) == [first, again]
 
 
 def test_waiting_is_counted_for_one_pair_alone(store):

@@ -85,8 +85,10 @@ select id
 from sessions
 where extraction_requested_at is not null and extracted_at is null
   and extraction_failed_at is null and ended_at is not null
-  and (extraction_next_at is null or extraction_next_at <= :now)
-  and (extraction_token is null or extraction_started_at < :stale_before)
+  and (extraction_next_at is null or extraction_next_at <= :now
+    or extraction_next_at > :waits_until)
+  and (extraction_token is null or extraction_started_at < :live_from
+    or extraction_started_at > :live_until)
 order by extraction_requested_at, seq
 limit :limit;
 
@@ -97,8 +99,10 @@ from sessions
 where extraction_mode = 'rerun' and extracted_at is not null
   and extraction_requested_at is not null
   and extraction_failed_at is null and ended_at is not null
-  and (extraction_next_at is null or extraction_next_at <= :now)
-  and (extraction_token is null or extraction_started_at < :stale_before)
+  and (extraction_next_at is null or extraction_next_at <= :now
+    or extraction_next_at > :waits_until)
+  and (extraction_token is null or extraction_started_at < :live_from
+    or extraction_started_at > :live_until)
 order by extraction_requested_at, seq
 limit :limit;
 
@@ -111,10 +115,11 @@ where extraction_requested_at is not null and extracted_at is null
   and extraction_next_at > :now;
 
 -- name: list_stale
--- Claims that were not renewed for too long, oldest first.
+-- Claims that were not renewed for too long, or only by a clock that was set back since.
 select id
 from sessions
-where extraction_token is not null and extraction_started_at < :stale_before
+where extraction_token is not null
+  and (extraction_started_at < :live_from or extraction_started_at > :live_until)
 order by extraction_started_at, seq
 limit :limit;
 

@@ -12,7 +12,7 @@ from retold.store.providers import Circuit, Door
 from retold.testing import MemoryLab
 
 HERE = Door("anthropic", "https://api.anthropic.com:")
-DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_an_outage_of_ten_minutes_costs_few_calls_and_no_session(lab):
 
 def test_while_a_provider_is_left_alone_nothing_is_claimed(lab):
     ids = waiting(lab, 4)
-    provider = Provider(lab, down_for=DAY)
+    provider = Provider(lab, down_for=HOUR)
     steps = ExtractionSteps(lab.store, lab.config, provider)
     for session_id in ids[:3]:
         assert steps.run(session_id).done == "failed"
@@ -153,7 +153,8 @@ def test_steps_of_two_providers_do_not_wait_for_each_other(lab):
     config = parse_config({"ingestion": {"review_model": "openai/gpt-5"}}, profile="offline")
     provider = Provider(lab)
     with lab.store.write() as tx:
-        tx.providers.set(hosted_door("openai/gpt-5", config), Circuit("open", 3, lab.clock() + DAY))
+        door = hosted_door("openai/gpt-5", config)
+        tx.providers.set(door, Circuit("open", 3, lab.clock() + HOUR))
     steps = ExtractionSteps(
         lab.store, config, provider, circuits=Circuits(doors_from_config(config))
     )

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.unit.policy.test_claims import MOMENT, NOW, WAITING
 
 DONE = {"extracted_at": MOMENT}
 UNASKED = {"requested_at": None}
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -130,7 +132,7 @@ def test_each_selection_lists_what_it_is_about(lab):
     lab.clock.advance(minutes=31)
     due, later, dead = requested(lab, "due"), requested(lab, "later"), set_aside(lab, "dead")
     with lab.store.write() as tx:
-        next_at = tx.now.replace(year=2030)
+        next_at = tx.now + HOUR
         tx.claims.postpone(later, attempts=1, next_at=next_at, error="provider_outage")
 
     assert listed(lab, "pending") == [(lost, "lost"), (due, "due"), (later, "later")]
@@ -156,7 +158,7 @@ def test_retry_frees_what_a_lost_worker_holds_and_ends_waits(lab):
     lost, later = requested(lab, "lost"), requested(lab, "later")
     with lab.store.write() as tx:
         tx.claims.take(tx.claims.require(lost), attempts=1)
-        tx.claims.postpone(later, attempts=1, next_at=tx.now.replace(year=2030), error="x")
+        tx.claims.postpone(later, attempts=1, next_at=tx.now + HOUR, error="x")
     lab.clock.advance(minutes=31)
 
     retry_selected(lab.store, lab.config, "stale", actor="sam")

@@ -18,6 +18,7 @@ from retold.operations.steps import (
     failure_kind,
     spread,
 )
+from retold.operations.sweep import Sweep
 from retold.testing import MemoryLab
 
 PRIVATE = "I'm allergic to sesame"
@@ -153,6 +154,23 @@ def test_workers_that_vanish_every_time_end_as_a_dead_letter(lab):
     lab.clock.advance(minutes=31)
 
     assert steps(lab).run(session_id) == StepOutcome(session_id, "set_aside", "attempts_exhausted")
+
+
+def test_clock_that_is_set_back_keeps_nothing_waiting(lab):
+    lost, waiting = requested(lab, "lost"), requested(lab, "waiting")
+    running = steps(lab, *[ProviderOutage("down")] * 5)
+    lab.clock.advance(days=365)
+    for _ in range(5):
+        running.run(waiting)
+        lab.clock.advance(hours=1)
+    with lab.store.write() as tx:
+        tx.claims.take(tx.claims.require(lost), attempts=1)
+    lab.clock.advance(days=-365)
+
+    swept = Sweep(lab.store, lab.config, len).run()
+    assert (swept.freed, swept.due) == (1, 2)
+    assert running.due() == [lost, waiting]
+    assert [running.run(each).done for each in (waiting, lost)] == ["reviewed", "reviewed"]
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])

@@ -68,6 +68,14 @@ def test_consumer_that_went_silent_is_told_with_its_process(working):
     assert problem.startswith("extraction: no sign of life for 10 minutes (process 7)")
 
 
+def test_sign_of_life_from_a_clock_that_was_set_back_is_none(working):
+    working.clock.advance(days=-1)
+    beat(working, "maintenance")
+
+    (problem,) = look(working).problems
+    assert problem.startswith("extraction: the last sign of life is of a clock that was set back")
+
+
 def test_consumer_that_reads_a_removed_file_is_told(working):
     reset_queue(file_of(working, "extraction"), "old")
     make_file(working, "extraction")

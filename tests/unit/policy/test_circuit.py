@@ -53,6 +53,13 @@ def test_after_the_rest_one_call_goes_through_to_see():
     assert admit(seen, at + PROBE) == Circuit("half_open", OPENS_AFTER, at + 2 * PROBE)
 
 
+def test_rest_of_a_clock_that_was_set_back_is_over():
+    rest = Circuit("open", OPENS_AFTER, NOW + LONGEST_ASKED_FOR)
+
+    assert admit(rest, NOW) == Refuse(NOW + LONGEST_ASKED_FOR)
+    assert admit(rest, NOW - SECOND) == Circuit("half_open", OPENS_AFTER, NOW - SECOND + PROBE)
+
+
 def test_an_answer_lets_every_call_through():
     assert after_answer(Circuit("half_open", 7, LATER)) == Circuit()
     assert admit(Circuit(), NOW) == Circuit()

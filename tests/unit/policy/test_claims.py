@@ -6,6 +6,7 @@ import pytest
 from retold.policy.claims import (
     ATTEMPTS_EXHAUSTED,
     LONGEST_DELAY,
+    LONGEST_WAIT,
     Bury,
     ClaimPolicy,
     Leave,
@@ -66,6 +67,22 @@ WAITING = ClaimState(
             Take(2, reclaimed=True),
             id="claim beyond its limit",
         ),
+        pytest.param(
+            {"token": "t", "started_at": NOW + POLICY.timeout},
+            Leave("claimed_by_another"),
+            id="claim of a clock that goes before",
+        ),
+        pytest.param(
+            {"token": "t", "started_at": NOW + POLICY.timeout + SECOND, "attempts": 1},
+            Take(2, reclaimed=True),
+            id="claim of a clock that was set back",
+        ),
+        pytest.param({"next_at": NOW + LONGEST_WAIT}, Leave("not_before"), id="longest wait"),
+        pytest.param(
+            {"next_at": NOW + LONGEST_WAIT + SECOND},
+            Take(1, reclaimed=False),
+            id="wait of a clock that was set back",
+        ),
         pytest.param({"attempts": 3}, Bury(ATTEMPTS_EXHAUSTED), id="no attempt left"),
         pytest.param(
             {"attempts": 3, "error": "invalid_completion"},
@@ -115,6 +132,7 @@ def test_lost_worker_leaves_its_attempt_counted():
         ({"ended_at": None}, "open"),
         ({"next_at": NOW + SECOND}, "later"),
         ({"next_at": NOW}, "due"),
+        ({"next_at": NOW + LONGEST_WAIT + SECOND}, "due"),
         ({"token": "t", "started_at": NOW - POLICY.timeout}, "worked_on"),
         ({"token": "t", "started_at": NOW - POLICY.timeout - SECOND}, "lost"),
         ({"failed_at": MOMENT}, "set_aside"),
