@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 from retold.errors import InvalidInput
@@ -65,12 +66,18 @@ class Principal:
     @property
     def private_scope(self) -> Scope:
         """Return the scope only this agent and user pair can reach."""
-        return Scope("agent", f"{self.agent_id}/{self.user_id}")
+        return _scope("agent", f"{self.agent_id}/{self.user_id}")
 
     @property
     def user_scope(self) -> Scope:
         """Return the user's own scope, reachable by a granted agent."""
-        return Scope("user", self.user_id)
+        return _scope("user", self.user_id)
+
+
+@lru_cache(maxsize=1024)
+def _scope(kind: ScopeKind, scope_id: str) -> Scope:
+    """Return the scope; a principal's two are asked for many times in every call."""
+    return Scope(kind, scope_id)
 
 
 @dataclass(frozen=True, slots=True)

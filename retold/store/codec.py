@@ -13,6 +13,8 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def require_aware(moment: datetime) -> datetime:
     """Return the moment in UTC. Raises InvalidInput for text, and as ``in_utc``."""
+    if isinstance(moment, datetime) and moment.tzinfo is UTC:
+        return moment
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"a moment is a datetime with a UTC offset, not {type(moment).__name__}; pass "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from retold.errors import StoreCorrupt
 from retold.store.queries import load_queries
@@ -32,11 +32,23 @@ class EmbeddingIdentity(NamedTuple):
         return f"{self.model} (version {self.version}, {self.dims} dims)"
 
 
+_SHARED: Final = (
+    *Clocks._fields,
+    *(f"embedding_{name}" for name in EmbeddingIdentity._fields),
+    "embedded_text",
+)
+"""What nearly every transaction asks for; the statement ``shared`` reads all of it at once."""
+
+
 class MetaRepository:
-    """Typed access to ``store_meta``."""
+    """Typed access to ``store_meta``.
+
+    A transaction reads each value once: nobody else changes what it sees.
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self._known: dict[str, object] = {}
 
     def get_text(self, key: str) -> str | None:
         """Return a text value; None when the key is absent."""
@@ -52,18 +64,18 @@ class MetaRepository:
 
     def set_text(self, key: str, value: str) -> None:
         """Store or replace a text value."""
-        self._tx.run(QUERIES["set"], {"key": key, "value": value})
+        self._set(key, value)
 
     def set_int(self, key: str, value: int) -> None:
         """Store or replace an integer value."""
-        self._tx.run(QUERIES["set"], {"key": key, "value": value})
+        self._set(key, value)
 
     def clocks(self) -> Clocks:
-        """Return the three counters in one read."""
-        row = self._tx.one(QUERIES["clocks"])
-        if row is None or None in row:
+        """Return the three counters."""
+        version, epoch, generation = map(self._get, Clocks._fields)
+        if not (isinstance(version, int) and isinstance(generation, int) and epoch is not None):
             raise StoreCorrupt("store_meta lacks its counters; restore a snapshot")
-        return Clocks(int(row[0]), str(row[1]), int(row[2]))
+        return Clocks(version, str(epoch), generation)
 
     def records_version(self) -> int:
         """Return the version of the last committed change that indexes must see."""
@@ -82,6 +94,7 @@ class MetaRepository:
         row = self._tx.one(QUERIES["next_records_version"])
         if row is None:
             raise StoreCorrupt("store_meta lacks records_version; restore a snapshot")
+        self._known["records_version"] = int(row[0])
         return int(row[0])
 
     def embedding_identity(self) -> EmbeddingIdentity | None:
@@ -107,6 +120,19 @@ class MetaRepository:
         """Return the number of rows of every table, by name; for status and for tests."""
         return {str(name): int(count) for name, count in self._tx.run(QUERIES["row_counts"])}
 
+    def forget(self) -> None:
+        """Remember no value: an undone savepoint may have set some."""
+        self._known.clear()
+
     def _get(self, key: str) -> object:
-        row = self._tx.one(QUERIES["get"], {"key": key})
-        return None if row is None else row[0]
+        if key not in self._known:
+            if key in _SHARED:
+                self._known.update(dict.fromkeys(_SHARED) | dict(self._tx.run(QUERIES["shared"])))
+            else:
+                row = self._tx.one(QUERIES["get"], {"key": key})
+                self._known[key] = None if row is None else row[0]
+        return self._known[key]
+
+    def _set(self, key: str, value: object) -> None:
+        self._tx.run(QUERIES["set"], {"key": key, "value": value})
+        self._known.pop(key, None)

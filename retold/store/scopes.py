@@ -17,22 +17,29 @@ QUERIES = load_queries("scopes")
 
 
 class ScopeRepository:
-    """Codes never change once committed, so one transaction may remember them."""
+    """Codes never change once committed, so one transaction may remember them.
+
+    It remembers a missing one likewise, so that asking tells nothing about what others stored.
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
         self._by_code: dict[int, Scope] = {}
+        self._codes: dict[Scope, int | None] = {}
 
     def code(self, scope: Scope) -> int | None:
         """Return the code; None when nothing was ever stored for the scope."""
-        row = self._tx.one(QUERIES["code"], {"kind": scope.kind, "id": scope.id})
-        return None if row is None else int(row[0])
+        if scope not in self._codes:
+            row = self._tx.one(QUERIES["code"], {"kind": scope.kind, "id": scope.id})
+            self._note(scope, None if row is None else int(row[0]))
+        return self._codes[scope]
 
     def require(self, scope: Scope) -> int:
         """Return the code, allocating one in a write transaction."""
         code = self.code(scope)
         if code is None:
             self._tx.run(QUERIES["insert"], {"kind": scope.kind, "id": scope.id})
+            del self._codes[scope]
             code = self.code(scope)
         if code is None:
             raise StoreCorrupt("a scope could not be stored")
@@ -44,19 +51,27 @@ class ScopeRepository:
             row = self._tx.one(QUERIES["get"], {"code": code})
             if row is None:
                 raise StoreCorrupt(f"scope code {code} has no row")
-            self._by_code[code] = Scope(row[0], row[1])
+            self._note(Scope(row[0], row[1]), code)
         return self._by_code[code]
 
     def forget(self) -> None:
         """Remember no code: an undone savepoint may have handed some out that are free again."""
         self._by_code.clear()
+        self._codes.clear()
 
     def codes(self, scopes: Iterable[Scope]) -> dict[Scope, int]:
         """Return the codes of those scopes that have one."""
-        wanted = to_json([[scope.kind, scope.id] for scope in scopes])
-        found = {}
-        for code, kind, scope_id in self._tx.run(QUERIES["codes"], {"scopes": wanted}):
-            scope = Scope(kind, scope_id)
-            found[scope] = code
+        asked = tuple(dict.fromkeys(scopes))
+        unknown = [scope for scope in asked if scope not in self._codes]
+        if unknown:
+            wanted = to_json([[scope.kind, scope.id] for scope in unknown])
+            rows = self._tx.run(QUERIES["codes"], {"scopes": wanted})
+            found = {(kind, scope_id): code for code, kind, scope_id in rows}
+            for scope in unknown:
+                self._note(scope, found.get((scope.kind, scope.id)))
+        return {scope: code for scope in asked if (code := self._codes[scope]) is not None}
+
+    def _note(self, scope: Scope, code: int | None) -> None:
+        self._codes[scope] = code
+        if code is not None:
             self._by_code[code] = scope
-        return found

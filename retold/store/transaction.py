@@ -103,6 +103,7 @@ class Transaction:
             del self._hooks[hooks:]
             self._version = version
             self.scopes.forget()
+            self.meta.forget()
             raise
 
     @cached_property

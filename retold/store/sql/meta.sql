@@ -11,12 +11,13 @@ on conflict (key) do update set value = excluded.value;
 -- Allocate the next records version under the write lock.
 update store_meta set value = value + 1 where key = 'records_version' returning value;
 
--- name: clocks
--- The three counters that tell a process whether its projections are still current.
-select
-  (select value from store_meta where key = 'records_version'),
-  (select value from store_meta where key = 'store_epoch'),
-  (select value from store_meta where key = 'embedding_generation');
+-- name: shared
+-- The values that nearly every transaction asks for: counters, and whose vectors these are.
+select key, value from store_meta
+where key in (
+  'records_version', 'store_epoch', 'embedding_generation',
+  'embedding_model', 'embedding_version', 'embedding_dims', 'embedded_text'
+);
 
 -- name: row_counts
 -- How many rows each table holds; a test compares the list with the schema.
