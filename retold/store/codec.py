@@ -13,13 +13,13 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def require_aware(moment: datetime) -> datetime:
     """Return the moment in UTC. Raises InvalidInput for text, and as ``in_utc``."""
-    if isinstance(moment, datetime) and moment.tzinfo is UTC:
-        return moment
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"a moment is a datetime with a UTC offset, not {type(moment).__name__}; pass "
             'datetime.fromisoformat("2026-01-15T09:00:00+00:00") or the like'
         )
+    if moment.tzinfo is UTC:
+        return moment
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InvalidInput(
             f"{moment.isoformat()} has no UTC offset; write {moment.isoformat()}+00:00 or the like"
