@@ -150,6 +150,16 @@ def test_summary_is_written_without_a_candidate_and_expires():
         assert run.reviewer.calls == []
 
 
+def test_half_an_emoji_in_a_summary_costs_itself_and_no_memory():
+    broken = SessionSummary("They moved \ud83d.", ("Lisbon it is \ud83d",))
+    with extraction(extractor=TableExtractor({"Lisbon": [HOME]}, summary=broken)) as run:
+        run.run(LISBON, "Thanks.")
+
+        assert [one.content for one in run.facts()] == [HOME.content]
+        (summary,) = run.facts(summaries=True)
+        assert summary.content == "They moved .\nDecisions: Lisbon it is"
+
+
 def test_people_of_a_summary_are_mentioned_by_name():
     people = (
         EntityMention("person", "Priya", "about"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from retold.models import (
     NO_USAGE,
@@ -74,6 +74,7 @@ def transcript_digest(turns: Iterable[Turn]) -> str:
 
 def _read(adapter: TypeAdapter[T], text: str) -> T:
     try:
-        return adapter.validate_json(text)
-    except ValidationError:
+        # The same JSON that wrote it: pydantic's own refuses half an emoji, which models do write.
+        return adapter.validate_python(json.loads(text))
+    except (ValueError, RecursionError):
         raise ValueError("what was staged cannot be read; extract the session again") from None

@@ -22,7 +22,9 @@ from retold.models import (
 )
 from retold.testing import make_proposal, make_turns
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+whole = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+texts = whole | whole.map(lambda text: text + "\ud83d")
+"""Some end in half an emoji, as what a model writes that is cut short."""
 moments = st.none() | st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-7))]))
 mentions = st.builds(
     EntityMention,
