@@ -77,7 +77,10 @@ def _nullable(node: dict[str, object]) -> dict[str, object]:
 
 
 def without_nulls(value: object, schema: JsonSchema) -> object:
-    """Return an answer without the nulls of properties that need not be there."""
+    """Return an answer without the nulls of properties that need not be there.
+
+    What the schema does not speak of stays as it is, however deep it nests.
+    """
     return _without(value, schema, schema)
 
 
@@ -85,7 +88,7 @@ def _without(value: object, schema: object, root: JsonSchema) -> object:
     branches = list(_branches(schema, root))
     if isinstance(value, list):
         items = next((one["items"] for one in branches if "items" in one), None)
-        return [_without(one, items, root) for one in value]
+        return value if items is None else [_without(one, items, root) for one in value]
     if not isinstance(value, Mapping):
         return value
     kept: dict[str, object] = {}
@@ -93,7 +96,7 @@ def _without(value: object, schema: object, root: JsonSchema) -> object:
         declared = [_properties(one)[name] for one in branches if name in _properties(one)]
         needed = not declared or any(name in _names(one.get("required")) for one in branches)
         if inner is not None or needed:
-            kept[name] = _without(inner, {"anyOf": declared}, root)
+            kept[name] = _without(inner, {"anyOf": declared}, root) if declared else inner
     return kept
 
 

@@ -188,6 +188,8 @@ def _parsed(raw: bytes, kind: str) -> Body | Failure:
         return Failure("config", "not_an_api")
     try:
         value = json.loads(raw)
-    except (ValueError, RecursionError):
+    except RecursionError:  # whole, and no object that anybody asked for
+        return Failure("content", "not_json", unreported=True)
+    except ValueError:
         return Failure("outage", "broken_answer", unreported=True)
     return value if isinstance(value, dict) else Failure("config", "not_an_api")

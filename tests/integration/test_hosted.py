@@ -526,6 +526,7 @@ def test_missing_key_is_named_before_anything_is_sent(model, hosted_for):
         pytest.param(BOTH[1], Reply("[1, 2]"), "not_json", id="a list"),
         pytest.param(BOTH[1], Reply(SAID[:-3]), "not_json", id="cut JSON"),
         pytest.param(BOTH[0], Reply('{"facts": NaN}'), "not_json", id="NaN"),
+        pytest.param(BOTH[0], Fault(body=b"[" * 200_000 + b"]" * 200_000), "not_json", id="deep"),
     ],
 )
 def test_answer_that_is_none_is_not_asked_for_again(model, said, reason, hosted_for):

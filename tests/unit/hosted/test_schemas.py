@@ -85,6 +85,18 @@ def test_nulls_are_kept_where_the_property_is_required_and_taken_out_elsewhere()
     }
 
 
+def test_what_the_schema_does_not_speak_of_may_nest_without_end():
+    deep = None
+    for _ in range(100_000):
+        deep = [{"x": deep}]
+    answer = {"facts": [{"key": deep, "tags": [deep]}], "more": deep}
+
+    plain = without_nulls(answer, Facts.model_json_schema())
+
+    assert plain["more"] is deep
+    assert plain["facts"][0]["key"] is deep
+
+
 def test_reference_that_leads_in_a_circle_ends():
     schema = {
         "type": "object",
