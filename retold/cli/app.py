@@ -25,6 +25,7 @@ from retold.cli.exits import (
 from retold.cli.options import GlobalOptions, Sources, global_options
 
 COMMANDS: Final = {
+    "calibrate": ("retold.cli.calibrate", "Measure thresholds for your own embedder and store."),
     "completion": ("retold.cli.completion", "Print a script that completes commands in a shell."),
     "demo": ("retold.cli.demo.command", "Show what Retold promises, on a store of its own."),
     "dump": ("retold.cli.dump", "Print records as JSON lines."),
