@@ -21,6 +21,8 @@ GATHER_BELOW = 0.4
 """Copying eligible rows together beats reading all of them below this part (hotpath.md 2)."""
 UNIT_TOLERANCE = 1e-5
 """How far a squared length may be from 1 before a loaded row counts as not of unit length."""
+MOST_REFERENCES = 4
+"""Sets of fixed vectors that products are kept for, the latest."""
 _SPARE_ROWS = 1024
 
 
@@ -34,7 +36,7 @@ class Matrix:
 
     def __init__(self, dims: int, capacity: int = 0) -> None:
         self.dims = dims
-        self.references: References | None = None
+        self.references: tuple[References, ...] = ()
         self._allocate(max(capacity, _SPARE_ROWS))
 
     def __len__(self) -> int:
@@ -50,8 +52,8 @@ class Matrix:
         if vector is not None:
             self._data[row] = vector
             self._has[row] = True
-        if self.references is not None:
-            self.references.follow(self._data, self._has, row + 1)
+        for held in self.references:
+            held.follow(self._data, self._has, row + 1)
 
     def put_bytes(self, row: int, blob: bytes) -> None:
         """Write a row from native float32 bytes, without checks, within the capacity."""
@@ -77,8 +79,8 @@ class Matrix:
         """Forget a vector for good; it could give away what its text said."""
         self._has[row] = False
         self._data[row] = 0.0
-        if self.references is not None:
-            self.references.wipe(row)
+        for held in self.references:
+            held.wipe(row)
 
     def holds(self, row: int, vector: Vector | None) -> bool:
         """Return whether a row already has exactly this vector, or has none for None."""
@@ -135,10 +137,14 @@ class Matrix:
         return made
 
     def refer(self, made: References, size: int) -> None:
-        """Keep the cosines with fixed vectors from now on; rows since they were made are added."""
+        """Keep the cosines with fixed vectors from now on; rows since they were made are added.
+
+        Those with the same vectors are replaced.
+        """
         made.follow(self._data, self._has, size)
         made.wipe(~self._has[:size])
-        self.references = made
+        others = [held for held in self.references if held.vectors is not made.vectors]
+        self.references = (*others[1 - MOST_REFERENCES :], made)
 
     def _allocate(self, capacity: int) -> None:
         # `empty` costs no memory until rows are written, so a generous capacity is free.

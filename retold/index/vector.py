@@ -227,8 +227,8 @@ class VectorIndex:
         matrix, eligible = self._pinned_now(eligible)
         if matrix is None:
             return np.full(len(vectors), -np.inf, dtype=np.float32)
-        held = matrix.references
-        if held is None or held.vectors is not vectors:
+        held = next((one for one in matrix.references if one.vectors is vectors), None)
+        if held is None:
             held = matrix.referred(vectors, eligible.total)
             with self._changing:
                 matrix.refer(held, eligible.columns.size)

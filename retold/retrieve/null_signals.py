@@ -6,7 +6,7 @@ import hashlib
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import Final, NamedTuple
@@ -21,8 +21,15 @@ from retold.index.vector import VectorIndex
 from retold.index.words import Words
 from retold.protocols import Embedder, Vectors
 from retold.retrieve.fusion import Unrelated
-from retold.retrieve.null_bank import BANK_VERSION, Phrases, bank_prompts, phrases_of_queries
-from retold.retrieve.signals import NullQuery, NullSignals
+from retold.retrieve.null_bank import (
+    BANK_VERSION,
+    BankName,
+    Phrases,
+    bank_for,
+    bank_prompts,
+    phrases_of_queries,
+)
+from retold.retrieve.signals import BankStatistics, NullQuery, NullSignals
 from retold.retrieve.terms import Tokenize
 
 Numbers = npt.NDArray[np.float64]
@@ -64,21 +71,13 @@ class BankSample:
     own_spread: float
 
 
-@dataclass(frozen=True, slots=True)
-class BankStatistics:
-    """``mean`` and ``sd`` of the prompts' signals; ``spread`` is the sd of their top cosines."""
-
-    mean: float
-    sd: float
-    spread: float
-
-
 class AskedQuery(NamedTuple):
     """One query of a request: ``top`` is None without a vector on either side."""
 
     top: float | None
     unk: float
     is_read: bool = True
+    bank: BankName = "plain"
 
 
 def bank_statistics(
@@ -99,21 +98,20 @@ def bank_statistics(
 
 
 def null_signals(
-    statistics: BankStatistics | None, asked: Sequence[AskedQuery], unk_weight: float
+    banks: Mapping[BankName, BankStatistics], asked: Sequence[AskedQuery], unk_weight: float
 ) -> NullSignals:
-    """Return the signals of a request's queries; ``statistics`` None without a dense search."""
+    """Return the signals of a request's queries; ``banks`` lacks those that nobody can compare."""
     queries = tuple(
         NullQuery(
             one.top,
             one.unk,
-            z_of(statistics, one.top, one.unk, unk_weight) if one.is_read else None,
+            z_of(banks.get(one.bank), one.top, one.unk, unk_weight) if one.is_read else None,
             one.is_read,
+            one.bank,
         )
         for one in asked
     )
-    if statistics is None or all(one.z is None for one in queries):
-        return NullSignals(BANK_VERSION, None, None, None, queries)
-    return NullSignals(BANK_VERSION, statistics.mean, statistics.sd, statistics.spread, queries)
+    return NullSignals(BANK_VERSION, banks, queries)
 
 
 def z_of(
@@ -147,9 +145,9 @@ class NullReference:
     def __init__(self) -> None:
         """Embed nothing yet."""
         self._lock = threading.Lock()
-        self._vectors: Vectors | None = None
+        self._vectors: dict[BankName, Vectors] = {}
         self._unrelated: Unrelated | None = None
-        self._phrases: tuple[Phrases, ...] | None = None
+        self._phrases: dict[BankName, tuple[Phrases, ...]] = {}
         self._samples: OrderedDict[bytes, _Remembered] = OrderedDict()
 
     @property
@@ -157,31 +155,45 @@ class NullReference:
         """Return how near two prompts of the bank are; None before it is embedded."""
         return self._unrelated
 
-    def embed(self, embedder: Embedder) -> None:
-        """Embed the bank, the first time only; outside of any transaction. Raises as the model."""
-        if self._vectors is not None:
-            return
-        prompts = bank_prompts()
-        vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
-        self._unrelated = between_prompts(vectors)
-        self._vectors = vectors
+    def embed(self, embedder: Embedder, queries: Sequence[str] = ()) -> None:
+        """Embed what the queries are compared with, once; outside of any transaction.
+
+        The plain bank is always embedded. Raises what the model raises.
+        """
+        for name in dict.fromkeys(("plain", *map(bank_for, queries))):
+            if name in self._vectors:
+                continue
+            prompts = bank_prompts(name)
+            vectors = check_vectors(embedder.embed_queries(prompts), len(prompts), embedder.dims)
+            if name == "plain":
+                self._unrelated = between_prompts(vectors)
+            self._vectors[name] = vectors
 
     def sample(
-        self, index: VectorIndex, words: EligibleWords, eligible: Eligible, tokenize: Tokenize
+        self,
+        index: VectorIndex,
+        words: EligibleWords,
+        eligible: Eligible,
+        tokenize: Tokenize,
+        *,
+        name: BankName = "plain",
     ) -> BankSample | None:
-        """Return what the bank finds among the eligible records; None before it is embedded."""
-        vectors, unrelated = self._vectors, self._unrelated
+        """Return what a bank finds among the eligible records; None before it is embedded."""
+        vectors, unrelated = self._vectors.get(name), self._unrelated
         if vectors is None or unrelated is None:
             return None
-        key = hashlib.blake2b(eligible.rows().tobytes(), digest_size=16).digest()
+        rows = eligible.rows().tobytes()
+        key = name.encode() + hashlib.blake2b(rows, digest_size=16).digest()
         known = self._known(key, eligible.columns, words.snapshot)
         if known is not None:
             return known
-        if self._phrases is None:
-            self._phrases = phrases_of_queries(bank_prompts(), tokenize)
+        phrases = self._phrases.get(name)
+        if phrases is None:
+            phrases = phrases_of_queries(bank_prompts(name), tokenize)
+            self._phrases[name] = phrases
         made = BankSample(
             tops=index.nearest_to(vectors, eligible).astype(np.float64),
-            unks=np.array([unknown_share(words, phrases) for phrases in self._phrases]),
+            unks=np.array([unknown_share(words, of_prompt) for of_prompt in phrases]),
             records=eligible.count,
             own_spread=unrelated.spread,
         )

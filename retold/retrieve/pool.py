@@ -34,6 +34,7 @@ from retold.retrieve.generators import (
     lexical_search,
 )
 from retold.retrieve.named import about_named, name_phrases
+from retold.retrieve.null_bank import BankName, bank_for
 from retold.retrieve.null_signals import (
     AskedQuery,
     NullReference,
@@ -43,7 +44,7 @@ from retold.retrieve.null_signals import (
 )
 from retold.retrieve.poolfacts import Spoken, boost_pool
 from retold.retrieve.query_dates import query_dates
-from retold.retrieve.signals import NullSignals, QuerySignals
+from retold.retrieve.signals import BankStatistics, NullSignals, QuerySignals
 from retold.retrieve.snapshot import Readable, rows_offered
 from retold.retrieve.terms import QueryTerm
 from retold.retrieve.trace import SearchTrace
@@ -241,13 +242,20 @@ class PoolFinder:
                 unknown_share(asked.words, tuple(term.tokens for term in terms))
                 for terms in asked.lexical.terms
             ]
-            statistics, tops = None, self._tops(asked, dense)
-            if dense is not None and any(asked.vectors.read):
-                sample = self._null.sample(self._index, asked.words, asked.eligible, tokenize)
-                if sample is not None:
-                    statistics = bank_statistics(sample, null_z.unk_weight)
-            compared = map(AskedQuery, tops, unks, asked.vectors.read)
-            return null_signals(statistics, list(compared), null_z.unk_weight)
+            queries, read = asked.trace.rewritten.queries, asked.vectors.read
+            named = tuple(map(bank_for, queries))
+            banks: dict[BankName, BankStatistics] = {}
+            for name, is_read in zip(named, read, strict=True):
+                if dense is None or not is_read or name in banks:
+                    continue
+                sample = self._null.sample(
+                    self._index, asked.words, asked.eligible, tokenize, name=name
+                )
+                found = sample and bank_statistics(sample, null_z.unk_weight)
+                if found:
+                    banks[name] = found
+            compared = map(AskedQuery, self._tops(asked, dense), unks, read, named)
+            return null_signals(banks, list(compared), null_z.unk_weight)
 
     def _tops(self, asked: _Asked, dense: ScoredList | None) -> list[float | None]:
         """Return the cosine of each query's nearest eligible record; None for one not read."""

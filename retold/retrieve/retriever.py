@@ -185,7 +185,7 @@ class Retriever:
             vectors = self._embedder.embed_queries(queries)
             checked = check_vectors(vectors, len(queries), self._embedder.dims)
             if self._levers.gate_kind == "null_z" or self._levers.fusion.kind == "convex":
-                self._null.embed(self._embedder)
+                self._null.embed(self._embedder, queries)
         except Exception as error:  # whatever a model raises; the other channels still answer
             trace.degraded.append(f"dense: {described(error)}")
             return QueryVectors(None, read)

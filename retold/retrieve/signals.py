@@ -4,40 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from retold.models import Candidate, Channel, Trigger
+from retold.retrieve.null_bank import BankName
 
 
 @dataclass(frozen=True, slots=True)
 class NullQuery:
-    """One query beside the prompts of the null bank.
+    """One query beside the prompts of a null bank.
 
     ``top`` is the cosine of its nearest eligible record and ``unk`` the share of its terms that no
     eligible record holds, 0 for a query without terms. ``z`` says by how many deviations it stands
     out from an unrelated prompt; None where vectors cannot say it: there is no dense search, the
     embedder does not read the script of the query (``is_read``), or no eligible record has a
-    vector.
+    vector. ``bank`` names the wording of the prompts.
     """
 
     top: float | None
     unk: float
     z: float | None
     is_read: bool = True
+    bank: BankName = "plain"
+
+
+class BankStatistics(NamedTuple):
+    """``mean`` and ``sd`` of the prompts' signals; ``spread`` is the sd of their top cosines."""
+
+    mean: float
+    sd: float
+    spread: float
 
 
 @dataclass(frozen=True, slots=True)
 class NullSignals:
     """How every query of a request compares with prompts that have nothing to do with anybody.
 
-    ``bank`` is the version of the bank. ``mean`` and ``sd`` describe its prompts over the eligible
-    records, ``spread`` the deviation of their top cosines; all None when no query has a ``z``.
+    ``version`` is that of the bank; ``banks`` describes each wording that some query was compared
+    with, over the eligible records.
     """
 
-    bank: str
-    mean: float | None
-    sd: float | None
-    spread: float | None
+    version: str
+    banks: Mapping[BankName, BankStatistics]
     queries: tuple[NullQuery, ...]
 
     @property
@@ -53,18 +61,16 @@ class NullSignals:
     def to_json(self) -> dict[str, Any]:
         """Return the signals as JSON values."""
         return {
-            "bank": self.bank,
-            "mean": self.mean,
-            "sd": self.sd,
-            "spread": self.spread,
-            "queries": [[one.top, one.unk, one.z, one.is_read] for one in self.queries],
+            "version": self.version,
+            "banks": {name: list(found) for name, found in self.banks.items()},
+            "queries": [[one.top, one.unk, one.z, one.is_read, one.bank] for one in self.queries],
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> NullSignals:
         """Return what ``to_json`` was called on."""
-        queries = tuple(NullQuery(*one) for one in value["queries"])
-        return cls(value["bank"], value["mean"], value["sd"], value["spread"], queries)
+        banks = {name: BankStatistics(*found) for name, found in value["banks"].items()}
+        return cls(value["version"], banks, tuple(NullQuery(*one) for one in value["queries"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def test_rows_that_arrive_one_by_one_have_the_bits_of_a_load():
     late.refer(late.referred(bank, len(vectors)), len(vectors))
 
     for chosen in (rows(0), rows(3), rows(2, 3, 260), np.arange(len(vectors), dtype=np.int32)):
-        ours, theirs = (one.references.nearest(chosen) for one in (early, late))
+        ours, theirs = (one.references[0].nearest(chosen) for one in (early, late))
         assert ours.tobytes() == theirs.tobytes()
         wanted = [row for row in chosen.tolist() if row != 3]
         expected = [max((row_dots(vectors[wanted], one)), default=-np.inf) for one in bank]
@@ -49,9 +49,9 @@ def test_a_wiped_row_is_nearest_to_nothing():
     matrix.refer(matrix.referred(bank, 4), 4)
     matrix.wipe(2)
 
-    assert np.isneginf(matrix.references.nearest(rows(2))).all()
-    assert np.isfinite(matrix.references.nearest(rows(1, 2))).all()
-    assert np.isneginf(matrix.references.nearest(rows())).all()
+    assert np.isneginf(matrix.references[0].nearest(rows(2))).all()
+    assert np.isfinite(matrix.references[0].nearest(rows(1, 2))).all()
+    assert np.isneginf(matrix.references[0].nearest(rows())).all()
 
 
 def test_rows_that_change_while_products_are_made_are_followed():

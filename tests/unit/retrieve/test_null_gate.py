@@ -9,7 +9,7 @@ import pytest
 from retold.config.retrieval import GateConfig
 from retold.models import Boost
 from retold.retrieve.gate import QuerySignals, decide, missed
-from retold.retrieve.signals import NullQuery, NullSignals
+from retold.retrieve.signals import BankStatistics, NullQuery, NullSignals
 from tests.unit.retrieve.pool import candidate, hit, match
 
 CFG = GateConfig(kind="null_z")
@@ -23,7 +23,8 @@ def signals(
     queries = tuple(
         NullQuery(0.3, 0.5, z) if z is not None else NullQuery(None, 0.5, None, is_read) for z in zs
     )
-    return QuerySignals(trigger, channels, (3,), NullSignals("1", 0.2, 0.1, 0.1, queries))
+    banks = {"plain": BankStatistics(0.2, 0.1, 0.1)}
+    return QuerySignals(trigger, channels, (3,), NullSignals("1", banks, queries))
 
 
 def reason(asked: QuerySignals, **fields: Any) -> tuple[bool, str]:

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from retold.retrieve.null_bank import BANK_VERSION, bank_prompts
+from retold.retrieve.null_bank import BANK_VERSION, bank_for, bank_prompts
 from retold.retrieve.null_signals import (
     SMALL_STORES,
     AskedQuery,
@@ -18,7 +18,7 @@ from retold.retrieve.null_signals import (
     null_signals,
     z_of,
 )
-from retold.retrieve.signals import NullSignals
+from retold.retrieve.signals import BankStatistics, NullSignals
 
 DIGESTS = {"1": "cbbda16e18d0e42c1004e5fca89db17960af059ebfa80abe37b6f2e9afface5a"}
 """What each version of the bank is, so that no prompt changes without a new one."""
@@ -85,7 +85,7 @@ def test_z_falls_with_words_that_nobody_knows():
 
 def test_signals_survive_the_log_to_the_bit():
     asked = [AskedQuery(0.1 + 0.2, 1 / 3), AskedQuery(None, 0.0, is_read=False)]
-    signals = null_signals(bank_statistics(sample(7), 2.0), asked, 2.0)
+    signals = null_signals({"plain": bank_statistics(sample(7), 2.0)}, asked, 2.0)
 
     assert NullSignals.from_json(signals.to_json()) == signals
     assert signals.is_partial
@@ -93,6 +93,26 @@ def test_signals_survive_the_log_to_the_bit():
 
 
 def test_signals_without_any_vector_have_no_statistics():
-    signals = null_signals(bank_statistics(sample(), 2.0), [AskedQuery(None, 0.5)], 2.0)
+    signals = null_signals({}, [AskedQuery(0.4, 0.5)], 2.0)
 
-    assert (signals.mean, signals.sd, signals.z, signals.is_partial) == (None, None, None, True)
+    assert (signals.z, signals.is_partial) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "bank"),
+    [
+        ("the user's job", "user"),
+        ("What do users like?", "user"),
+        ("USER preferences", "user"),
+        ("usership of the tram", "plain"),
+        ("where do I live", "plain"),
+    ],
+)
+def test_a_query_about_the_user_meets_prompts_about_the_user(query, bank):
+    """Otherwise the word, with which records begin, makes any such query stand out."""
+    statistics = {"user": BankStatistics(0.5, 0.1, 0.1), "plain": BankStatistics(0.1, 0.1, 0.1)}
+    signals = null_signals(statistics, [AskedQuery(0.4, 0.0, bank=bank_for(query))], 2.0)
+
+    assert bank_for(query) == bank
+    assert signals.z == pytest.approx(-1.0 if bank == "user" else 3.0)
+    assert all("user" in prompt for prompt in bank_prompts("user"))
