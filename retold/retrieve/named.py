@@ -36,11 +36,11 @@ def about_named(
     found = tx.entities.by_alias(norms, scope_codes) if norms else {}
     ids = [entity.id for entities in found.values() for entity in entities]
     keys = list(CandidateRepository(tx).linked(ids).values()) if ids else []
+    seqs = eligible.seqs()
     for norm in norms:
         phrase = _phrase(tx, norm)
         if phrase:
-            holding = [seq for seq, _ in words.search((phrase,), eligible.count)]
-            keys.append(np.array(holding, dtype=np.int64))
+            keys.append(seqs[words.scores_of((phrase,), seqs) > 0.0])
     narrowed = eligible.narrowed(np.concatenate(keys)) if keys else eligible
     return narrowed if narrowed.count else eligible
 
