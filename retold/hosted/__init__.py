@@ -5,7 +5,6 @@ Nothing here knows the store: what a day may use is a ``Budget`` that is handed 
 
 from retold.hosted.budgets import RunBudget, estimated_input, run_budget
 from retold.hosted.client import HostedCompletions
-from retold.hosted.failures import failure_kind
 from retold.hosted.targets import Endpoint, endpoint_of, split_model
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "RunBudget",
     "endpoint_of",
     "estimated_input",
-    "failure_kind",
     "run_budget",
     "split_model",
 ]

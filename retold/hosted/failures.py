@@ -15,19 +15,13 @@ from email.utils import parsedate_to_datetime
 from typing import Final, Literal
 
 from retold.errors import (
-    ConfigError,
-    FailureKind,
     HostedError,
     InvalidCompletion,
     LocalLimit,
     ModelTimeout,
-    NotYetAvailable,
     ProviderError,
     ProviderNotConfigured,
     ProviderOutage,
-    RetoldSetupError,
-    StoreError,
-    WriteContended,
 )
 from retold.hosted.targets import Target
 from retold.models import TokenUsage
@@ -222,14 +216,3 @@ _ERRORS: Final[Mapping[Trouble, type[HostedError]]] = {
     "local": LocalLimit,
     "bug": ProviderError,
 }
-
-
-def failure_kind(error: BaseException) -> FailureKind:
-    """Return what a failure of work in the background calls for, whatever raised it."""
-    if isinstance(error, HostedError):
-        return error.kind
-    if isinstance(error, RetoldSetupError | ConfigError | NotYetAvailable):
-        return "config"
-    if isinstance(error, StoreError | WriteContended | MemoryError | OSError):
-        return "local"
-    return "bug"

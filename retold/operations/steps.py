@@ -18,12 +18,18 @@ from typing import Literal, Protocol
 from retold.config import RetoldConfig
 from retold.errors import (
     ClaimLost,
+    ConfigError,
+    EmbeddingProfileMismatch,
     FailureKind,
+    ForeignFile,
     HostedError,
+    MigrationRequired,
     NotYetAvailable,
     RetoldError,
     RetoldSetupError,
+    SchemaTooNew,
     StoreBusy,
+    StoreCorrupt,
     StoreUnavailable,
     WriteContended,
 )
@@ -45,6 +51,18 @@ LEFT_OPEN = "step_left_open"
 AT_ONCE = 20
 """Sessions that one look for due ones brings; another look brings more."""
 
+_SETTINGS = (
+    RetoldSetupError,
+    ConfigError,
+    EmbeddingProfileMismatch,
+    ForeignFile,
+    MigrationRequired,
+    SchemaTooNew,
+)
+"""Until somebody sets them right, no session fares better: a worker of another release or profile
+must set none of them aside."""
+
+_MACHINE = (StoreBusy, StoreUnavailable, StoreCorrupt, WriteContended, MemoryError)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 Done = Literal["nothing", "extracted", "reviewed", "failed", "set_aside", "lost"]
@@ -302,9 +320,9 @@ def failure_kind(error: Exception) -> FailureKind:
     """Return what a failed step calls for; what nobody foresaw is a bug."""
     if isinstance(error, HostedError):
         return error.kind
-    if isinstance(error, RetoldSetupError):
+    if isinstance(error, _SETTINGS):
         return "config"
-    if isinstance(error, (StoreBusy, StoreUnavailable, WriteContended, MemoryError)):
+    if isinstance(error, _MACHINE):
         return "local"
     if isinstance(error, OSError) and error.errno in _FULL:
         return "local"

@@ -5,18 +5,8 @@ import pytest
 
 import retold.errors
 from retold.errors import (
-    BudgetExhausted,
-    ConfigError,
     HostedError,
-    InvalidCompletion,
-    LocalLimit,
-    ModelTimeout,
-    ProviderError,
-    RetoldSetupError,
-    StoreBusy,
-    WriteContended,
 )
-from retold.hosted import failure_kind
 from retold.hosted.failures import failure_of, failure_of_status, retry_after_seconds
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -101,27 +91,6 @@ def test_failure_shows_nothing_that_the_endpoint_said():
 
     assert failure.said == "the prompt was private"
     assert "private" not in repr(failure)
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (ModelTimeout(), "outage"),
-        (InvalidCompletion(), "content"),
-        (BudgetExhausted(), "local"),
-        (LocalLimit(), "local"),
-        (ProviderError(), "bug"),
-        (RetoldSetupError(), "config"),
-        (ConfigError(), "config"),
-        (StoreBusy(), "local"),
-        (WriteContended(), "local"),
-        (OSError(errno.ENOSPC, "x"), "local"),
-        (MemoryError(), "local"),
-        (ZeroDivisionError(), "bug"),
-    ],
-)
-def test_failure_kind_says_what_a_worker_does(error, kind):
-    assert failure_kind(error) == kind
 
 
 def test_every_error_of_hosted_models_states_its_kind():

@@ -4,12 +4,20 @@ from datetime import timedelta
 import pytest
 
 from retold.errors import (
+    BudgetExhausted,
     ClaimLost,
+    ConfigError,
+    DraftLost,
+    EmbeddingProfileMismatch,
     InvalidCompletion,
     NotYetAvailable,
     ProviderOutage,
     RetoldSetupError,
+    SchemaTooNew,
     StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    WriteContended,
 )
 from retold.operations.steps import (
     LEFT_OPEN,
@@ -227,8 +235,16 @@ def test_step_that_forgets_to_end_its_claim_is_a_failure(lab):
     [
         (ProviderOutage("x"), "outage"),
         (InvalidCompletion("x"), "content"),
+        (BudgetExhausted("x"), "local"),
         (RetoldSetupError("x"), "config"),
+        (ConfigError("x"), "config"),
+        (EmbeddingProfileMismatch("x"), "config"),
+        (SchemaTooNew("x"), "config"),
         (StoreBusy("x"), "local"),
+        (StoreCorrupt("x"), "local"),
+        (WriteContended("x"), "local"),
+        (DraftLost("x"), "bug"),
+        (StoreError("x"), "bug"),
         (OSError(errno.ENOSPC, "full"), "local"),
         (OSError(errno.EPERM, "no"), "bug"),
         (ClaimLost("x"), "bug"),
