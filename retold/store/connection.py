@@ -261,8 +261,16 @@ def translate(error: apsw.Error, path: Path | None = None) -> RetoldError:
 
 @contextmanager
 def translated(path: Path | None = None) -> Iterator[None]:
-    """Turn apsw errors raised inside into ours, with the driver error as the cause."""
+    """Turn apsw errors raised inside into ours, with the driver error as the cause.
+
+    A lone surrogate that was bound is invalid input: an argument of a command that is not UTF-8
+    holds one, and no id or text of a store does.
+    """
     try:
         yield
     except apsw.Error as error:
         raise translate(error, path) from error
+    except UnicodeEncodeError as error:
+        if error.reason != "surrogates not allowed":
+            raise
+        raise InvalidInput("an argument holds a lone surrogate; pass well-formed text") from None

@@ -111,6 +111,8 @@ def test_open_session_waits_for_its_end_and_is_announced_to_nobody(store, ids):
     [
         (["nobody"], "no session 'nobody'; `retold sessions list` shows those there are"),
         (["fresh", "--agent", "somebody"], "no session 'fresh'"),
+        (["\udcff"], "an argument holds a lone surrogate; pass well-formed text"),
+        (["--failed", "show", "\udcff"], "an argument holds a lone surrogate"),
         (["fresh"], "2 conversations have the id 'fresh'; name the user and the agent too"),
         (["fresh", "--as", "assistant/ana"], "this command is for operators"),
         ([], "name one SESSION, or pass --pending, --stale or --failed"),
