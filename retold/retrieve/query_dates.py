@@ -21,7 +21,7 @@ from retold.text.relative_dates import (
     period_span,
 )
 
-MAX_DATED_CHARS: Final = 4000
+MAX_DATED_CHARS: Final = 2000
 """A longer query is a pasted page: its dates are what it tells, not what it asks about."""
 
 DAYS_BEFORE_A_DAY: Final = 2
