@@ -17,7 +17,7 @@ from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
 from retold.index.remembered import Remembered
 from retold.models import MemoryType
-from retold.store import Store, Transaction
+from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
 from retold.store.codec import to_us
 from retold.store.embeddings import unit_vector
@@ -121,23 +121,26 @@ class VectorIndex:
                 return "reloaded"
             return self._follow(tx, clocks, self._generation, incremental_reload_max)
 
-    def note_own_write(self, store: Store, tx: Transaction, seqs: Iterable[int]) -> None:
-        """Let the index follow a write: rows of ``seqs`` are read back and applied after COMMIT.
+    def note_own_write(self, tx: Transaction, seqs: Iterable[int]) -> None:
+        """Let the index follow a write: rows of ``seqs`` are read before COMMIT, applied after it.
 
         Call it with every record touched or removed, at any point of the transaction and as often
         as convenient; nothing happens after a rollback. What is not named here arrives with the
         next refresh.
         """
         noted = tuple(seqs)
+        rows: dict[int, ProjectionRow | None] = {}
+
+        def read() -> None:
+            if self.is_loaded:
+                rows.update(dict.fromkeys(noted))
+                rows.update((row.seq, row) for row in tx.projection.rows(noted, self._identity))
 
         def apply(version: int) -> None:
-            if not self.is_loaded:
-                return
-            with store.read() as snapshot:
-                rows = snapshot.projection.rows(noted, self._identity)
-            present = {row.seq for row in rows}
-            self.apply_committed(version, rows, [seq for seq in noted if seq not in present])
+            gone = [seq for seq, row in rows.items() if row is None]
+            self.apply_committed(version, [row for row in rows.values() if row], gone)
 
+        tx.before_commit(read)
         tx.on_commit(apply)
 
     def apply_committed(

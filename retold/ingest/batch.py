@@ -111,7 +111,7 @@ class ClaimBatch:
             if isinstance(result, Applied):
                 touched += result.touched
                 written += tuple(_row_of(tx, item.plan, result))
-        self._index.note_own_write(self._store, tx, touched)
+        self._index.note_own_write(tx, touched)
         return tuple(results)
 
     def _require_current(self, tx: Transaction) -> None:

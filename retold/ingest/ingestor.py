@@ -173,7 +173,7 @@ class Ingestor:
             self._index.require_embedding(tx)
             applied = [self._apply(tx, plan, _as_it_is, WriteTrace()) for plan in plans]
             touched = [seq for one in applied for seq in one.touched]
-            self._index.note_own_write(self._store, tx, touched)
+            self._index.note_own_write(tx, touched)
         return tuple(answer_of(one, trace, tx.committed_version) for one in applied)
 
     def batch(
@@ -221,7 +221,7 @@ class Ingestor:
         self._index.require_embedding(tx)
         applied = store_summary(tx, plan, segment, self._cfg, WriteTrace())
         if applied is not None:
-            self._index.note_own_write(self._store, tx, applied.touched)
+            self._index.note_own_write(tx, applied.touched)
         return applied
 
     def _batch_item(
@@ -321,9 +321,7 @@ class Ingestor:
             if under_current_grants(tx, plan.setting) != plan.setting:
                 raise StaleComparison
             applied = self._apply(tx, plan, choose, trace)
-            trace.watch_commit(
-                tx, lambda: self._index.note_own_write(self._store, tx, applied.touched)
-            )
+            trace.watch_commit(tx, lambda: self._index.note_own_write(tx, applied.touched))
         return applied, tx.committed_version
 
     def _apply(self, tx: Transaction, plan: Plan, choose: Choose, trace: WriteTrace) -> Applied:

@@ -220,7 +220,7 @@ class Revision:
                     "reason": reason,
                 },
             )
-            self._index.note_own_write(self._store, tx, touched)
+            self._index.note_own_write(tx, touched)
             readable = readable_scopes(tx, principal)
         return [record.id for record in records if trusted or record.scope in readable]
 
@@ -247,7 +247,7 @@ class Revision:
                 user_id=principal.user_id,
                 payload=_status_payload(verb, record, after, reason),
             )
-            self._index.note_own_write(self._store, tx, [record.seq])
+            self._index.note_own_write(tx, [record.seq])
             return after
 
     def _require_writable(self, tx: Transaction, principal: Principal, record_id: str) -> Record:

@@ -188,6 +188,7 @@ class Store:
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
                     yield tx
+                    tx.finish()
             hooks = tx.take_hooks()
         finally:
             try:

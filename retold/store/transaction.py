@@ -51,6 +51,7 @@ class Transaction:
         self.writable = writable
         self._version = 0
         self._hooks: list[CommitHook] = []
+        self._last_reads: list[Callable[[], None]] = []
 
     def run(self, sql: str, bindings: Bindings = ()) -> apsw.Cursor:
         """Run one statement; the cursor yields tuples."""
@@ -87,6 +88,15 @@ class Transaction:
         """Call ``hook`` with the committed version after COMMIT, in order; never after rollback."""
         self._hooks.append(hook)
 
+    def before_commit(self, hook: Callable[[], None]) -> None:
+        """Call ``hook`` right before COMMIT, in order; what it raises undoes the transaction."""
+        self._last_reads.append(hook)
+
+    def finish(self) -> None:
+        """Call what ``before_commit`` was given; for the store."""
+        for hook in self._last_reads:
+            hook()
+
     def take_hooks(self) -> tuple[CommitHook, ...]:
         """Hand the hooks to the store, which runs them after COMMIT."""
         hooks, self._hooks = tuple(self._hooks), []
@@ -95,12 +105,12 @@ class Transaction:
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo only what happened inside when it raises, its hooks and version included."""
-        hooks, version = len(self._hooks), self._version
+        hooks, reads, version = len(self._hooks), len(self._last_reads), self._version
         try:
             with self.connection:
                 yield
         except BaseException:
-            del self._hooks[hooks:]
+            del self._hooks[hooks:], self._last_reads[reads:]
             self._version = version
             self.scopes.forget()
             self.meta.forget()

@@ -80,7 +80,7 @@ class WordsFollowStore(RuleBasedStateMachine):
         with self.stores[which].write() as tx:
             touched = act(tx)
             if noted:
-                self.indexes[which].note_own_write(self.stores[which], tx, touched)
+                self.indexes[which].note_own_write(tx, touched)
 
     @initialize(new=st.lists(st.tuples(st.sampled_from(SCOPES), FIELDS), min_size=3, max_size=12))
     def begin(self, new):

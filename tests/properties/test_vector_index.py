@@ -106,7 +106,7 @@ class IndexFollowsStore(RuleBasedStateMachine):
         with self.stores[which].write() as tx:
             touched = act(tx)
             if noted:
-                self.indexes[which].note_own_write(self.stores[which], tx, touched)
+                self.indexes[which].note_own_write(tx, touched)
         for reader, unread in enumerate(self.unread):
             if unread is None:
                 continue

@@ -1,5 +1,7 @@
 """Single values of a store."""
 
+from contextlib import suppress
+
 import pytest
 
 from retold.errors import StoreCorrupt
@@ -47,6 +49,22 @@ def test_clocks_that_are_missing_are_damage(store):
             tx.meta.clocks()
         with pytest.raises(StoreCorrupt):
             tx.version()
+
+
+def test_what_an_undone_savepoint_set_is_not_remembered(store):
+    """Removing ``self.meta.forget()`` from Transaction.savepoint makes it fail."""
+    with store.write() as tx:
+        tx.meta.set_text("note", "kept")
+        before = tx.meta.clocks()
+        with suppress(ZeroDivisionError), tx.savepoint():
+            tx.meta.set_text("note", "undone")
+            assert tx.meta.get_text("note") == "undone"
+            tx.version()
+            assert tx.meta.records_version() == before.records_version + 1
+            raise ZeroDivisionError
+
+        assert tx.meta.get_text("note") == "kept"
+        assert tx.meta.clocks() == before
 
 
 def test_two_stores_have_two_epochs(store, tmp_path):

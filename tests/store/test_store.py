@@ -296,6 +296,31 @@ def test_failing_hook_leaves_the_write_and_the_other_hooks_standing(store, caplo
     assert "own words" not in caplog.text
 
 
+def test_last_reads_see_the_rows_and_their_failure_undoes_the_write(store):
+    """Removing ``tx.finish()``, or calling it after COMMIT, makes it fail."""
+    calls = []
+
+    def last_read(tx):
+        calls.append((len(list(tx.run("select 1 from records"))), contents(store)))
+
+    def undone(tx):
+        with tx.savepoint():
+            tx.before_commit(lambda: calls.append("undone"))
+            raise ZeroDivisionError
+
+    with store.write() as tx:
+        tx.before_commit(lambda: last_read(tx))
+        with pytest.raises(ZeroDivisionError):
+            undone(tx)
+        tx.records.insert(new_record("seen"))
+    assert calls == [(1, [])]
+
+    with pytest.raises(ZeroDivisionError), store.write() as tx:
+        tx.records.insert(new_record("lost"))
+        tx.before_commit(lambda: 1 / 0)
+    assert contents(store) == ["seen"]
+
+
 def test_hook_may_write_again(store):
     """Running hooks under the writer's lock makes it fail."""
     with store.write() as tx:

@@ -61,7 +61,7 @@ def _write(store: Store, index: VectorIndex | None, step: str, seq: int) -> None
             tx.lexical.delete(seq)
             remove(tx, seq)
         if index is not None:
-            index.note_own_write(store, tx, [seq])
+            index.note_own_write(tx, [seq])
 
 
 def _require_equal_to_the_store(store: Store, index: VectorIndex) -> None:

@@ -56,7 +56,7 @@ def write(store, *rows, index=None):
     with store.write() as tx:
         seqs = [insert(tx, row) for row in rows]
         if index is not None:
-            index.note_own_write(store, tx, seqs)
+            index.note_own_write(tx, seqs)
     return seqs
 
 
@@ -134,7 +134,7 @@ def test_burst_of_own_writes_above_the_maximum_does_not_reload(index, store):
 def test_own_write_that_was_rolled_back_never_arrives(index, store):
     refresh(index, store)
     with suppress(RuntimeError), store.write() as tx:
-        index.note_own_write(store, tx, [insert(tx, Row(vector=axis(0)))])
+        index.note_own_write(tx, [insert(tx, Row(vector=axis(0)))])
         raise RuntimeError
 
     assert seqs(index, store) == []
@@ -145,7 +145,7 @@ def test_own_write_shows_the_state_at_commit_not_at_the_call(index, store):
     refresh(index, store)
     with store.write() as tx:
         seq = insert(tx, Row(vector=axis(0)))
-        index.note_own_write(store, tx, [seq])
+        index.note_own_write(tx, [seq])
         change(tx, seq, status="superseded")
 
     assert seqs(index, store) == []
@@ -157,9 +157,9 @@ def test_own_write_of_an_undone_savepoint_leaves_nothing(index, store):
     refresh(index, store)
     with store.write() as tx:
         kept = insert(tx, Row(vector=axis(0)))
-        index.note_own_write(store, tx, [kept])
+        index.note_own_write(tx, [kept])
         with suppress(RuntimeError), tx.savepoint():
-            index.note_own_write(store, tx, [insert(tx, Row(vector=axis(1)))])
+            index.note_own_write(tx, [insert(tx, Row(vector=axis(1)))])
             raise RuntimeError
 
     assert seqs(index, store) == [kept]
@@ -171,7 +171,7 @@ def test_own_removal_is_current_too(index, store):
     refresh(index, store)
     with store.write() as tx:
         remove(tx, first)
-        index.note_own_write(store, tx, [first])
+        index.note_own_write(tx, [first])
 
     assert seqs(index, store) == [second]
     assert refresh(index, store) == "current"
@@ -238,7 +238,7 @@ def test_record_changed_by_both_ends_in_the_newest_state(index, store, other):
     refresh(index, store)
     with store.write() as tx:
         change(tx, seq, scope="user:ben")
-        index.note_own_write(store, tx, [seq])
+        index.note_own_write(tx, [seq])
     with other.write() as tx:
         change(tx, seq, scope="user:eve")
 
@@ -339,7 +339,7 @@ def test_own_write_newer_than_the_snapshot_survives_a_delta(index, store, other)
         old.meta.clocks()
         with store.write() as tx:
             change(tx, seq, status="superseded")
-            index.note_own_write(store, tx, [seq])
+            index.note_own_write(tx, [seq])
         index.refresh(old, MAX)
 
     assert seqs(index, store) == []
@@ -361,7 +361,7 @@ def test_own_write_that_overtakes_a_delta_being_read_is_kept(
         monkeypatch.undo()
         with store.write() as tx:
             remove(tx, seq) if gone else change(tx, seq, status="superseded")
-            index.note_own_write(store, tx, [seq])
+            index.note_own_write(tx, [seq])
         return found
 
     monkeypatch.setattr(ProjectionRepository, "rows", slow_rows)
@@ -403,7 +403,7 @@ def test_reload_drops_retired_rows_when_most_are(index, store, monkeypatch):
     for seq in written[:4]:
         with store.write() as tx:
             remove(tx, seq)
-            index.note_own_write(store, tx, [seq])
+            index.note_own_write(tx, [seq])
     assert refresh(index, store) == "reloaded"
 
     assert index.seqs == written[4:]
@@ -642,7 +642,7 @@ def test_threads_search_while_one_writes(index, store):
             victim = turn * 5 + 1
             remove(tx, victim) if turn % 2 else change(tx, victim, status="superseded")
             if turn % 3:
-                index.note_own_write(store, tx, [seq, victim])
+                index.note_own_write(tx, [seq, victim])
     stop.set()
     for thread in threads:
         thread.join()
@@ -672,5 +672,5 @@ def test_records_of_one_conversation_share_a_session_however_they_arrive(index, 
 
     with store.write() as tx:
         change(tx, written[0], source_ref="host:call-7#3")
-        index.note_own_write(store, tx, written[:1])
+        index.note_own_write(tx, written[:1])
     assert eligible(index, store).narrowed(written[:1]).sessions().tolist() == [host]

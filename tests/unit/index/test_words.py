@@ -102,7 +102,7 @@ def test_words_of_a_snapshot_merge_while_the_columns_are_further(index, store, m
         with store.write() as tx:
             seq = insert(tx, Row())
             tx.lexical.insert(seq, "white tea", "", "")
-            index.note_own_write(store, tx, [seq])
+            index.note_own_write(tx, [seq])
         mine = index.eligible(scope_codes(store, ANA), now_us=NOW)
         assert [one for one, _ in index.words(old, mine).search([("tea",)], 9)] == [1, 2]
 
