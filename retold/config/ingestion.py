@@ -10,6 +10,10 @@ from retold.models import SourceKind
 LEXICAL_JUDGE = "lexical"
 """The model name that selects the rule judge, which needs no model at all."""
 
+MOST_DAYS = 36_525
+MOST_MINUTES = 525_600
+"""A century and a year: much further from now, moments leave the calendar."""
+
 MULTI_VALUED_ATTRIBUTES = (
     "likes",
     "dislikes",
@@ -87,15 +91,17 @@ class IngestionConfig(Block):
         3, "Most similar records about others that one write looks at.", "records", ge=1
     )
     max_event_ahead_minutes: int = key(
-        5, "Facts and procedures dated further ahead are refused.", "minutes", ge=0
+        5, "Facts and procedures dated further ahead are refused.", "minutes", ge=0, le=MOST_MINUTES
     )
     multi_valued_attributes: TextList = key(
         MULTI_VALUED_ATTRIBUTES, "Attributes (globs) that hold several current values at once."
     )
     equivalence: EquivalenceConfig = EquivalenceConfig()
     evidence: EvidenceConfig = EvidenceConfig()
-    provisional_ttl_days: int = key(30, "Life of a provisional record.", "days", ge=1)
-    summary_ttl_days: int = key(180, "Life of a generated session summary.", "days", ge=1)
+    provisional_ttl_days: int = key(30, "Life of a provisional record.", "days", ge=1, le=MOST_DAYS)
+    summary_ttl_days: int = key(
+        180, "Life of a generated session summary.", "days", ge=1, le=MOST_DAYS
+    )
     reinforcements_to_confirm: int = key(
         2, "Independent reinforcements that confirm a provisional record.", "count", ge=1
     )
@@ -150,13 +156,17 @@ class IngestionConfig(Block):
         200, "Most writable subjects handed to the extractor.", "subjects", ge=0
     )
     extraction_claim_timeout_minutes: int = key(
-        30, "A worker's claim on a session lasts this long.", "minutes", ge=1
+        30, "A worker's claim on a session lasts this long.", "minutes", ge=1, le=MOST_MINUTES
     )
     summary_max_chars: int = key(
         1200, "Cap on a session summary, its decisions included.", "characters", ge=1
     )
     session_idle_timeout_minutes: int = key(
-        30, "Silence after which a session without an end signal splits.", "minutes", ge=1
+        30,
+        "Silence after which a session without an end signal splits.",
+        "minutes",
+        ge=1,
+        le=MOST_MINUTES,
     )
 
     def is_multi_valued(self, attribute: str) -> bool:

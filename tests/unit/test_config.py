@@ -189,6 +189,10 @@ REFUSED = {
         {"ingestion": {"evidence": {"entail_floor": 1.5}}},
         "ingestion.evidence.entail_floor: must be less than or equal to 1",
     ),
+    "longer_than_the_calendar": (
+        {"ingestion": {"extraction_claim_timeout_minutes": 10**9}},
+        "ingestion.extraction_claim_timeout_minutes: must be less than or equal to 525600",
+    ),
     "too_small": (
         {"retrieval": {"default_k": 0}},
         "retrieval.default_k: must be greater than or equal to 1",

@@ -168,7 +168,7 @@ def event_time(candidate: CandidateRecord, turn: Turn, rules: CandidateRules) ->
     moment = candidate.event_at
     if moment is None:
         return None
-    if candidate.type != "episodic" and moment > turn.at + rules.max_event_ahead:
+    if candidate.type != "episodic" and moment - turn.at > rules.max_event_ahead:
         return None
     return moment if spoken_times(candidate.evidence, turn.at).covers(moment) else None
 

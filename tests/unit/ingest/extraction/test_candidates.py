@@ -300,6 +300,14 @@ def test_an_event_time_that_was_not_said_gives_way_to_the_time_of_the_turn(quote
     assert valid.notes == (() if kept else (EVENT_TIME_DROPPED,))
 
 
+def test_turn_at_the_end_of_the_calendar_dates_a_claim_too():
+    turns = [replace(turn, at=datetime.max.replace(tzinfo=UTC)) for turn in TURNS]
+
+    valid = outcome(proposed("A claim", PEANUTS, event_at=MOMENT), turns=turns)
+
+    assert valid.candidate.event_at is None
+
+
 def test_only_an_episode_is_dated_ahead():
     quote = "My flight to Oslo leaves on 19 March"
 
