@@ -22,7 +22,7 @@ from retold.operations.evaluation.summary import (
 )
 
 _HEADINGS: Final = ("recall@1", "@5", "@10", "@20", "@100", "ndcg@10", "mrr")
-_TRIGGER_NAMES: Final = {"tool": "asked for", "auto": "host-issued"}
+_TRIGGER_NAMES: Final = {"tool": "asked", "auto": "host"}
 _GATE: Final = {
     NEEDED_EMPTY: "empty",
     RETURNED_RECALL: "recall",
@@ -32,6 +32,7 @@ _GATE: Final = {
     "plain_admitted": "plain",
 }
 _MEANINGS: Final = {
+    "asked": "searches that a model or a person asked for; host: those an application makes itself",
     "recall@k": "the part of what answers among the first k that a search found, in its order "
     "before the gate cuts",
     "empty": "the part of questions with an answer for which nothing was returned",
@@ -124,7 +125,8 @@ def _table(
 
 
 def _number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}".removeprefix("0")
+    """Return parts of 1 without their zero, and counts with one decimal."""
+    return f"{value:.{decimals}f}".removeprefix("0") if value <= 1 else f"{value:.1f}"
 
 
 def _end(value: float) -> str:

@@ -36,7 +36,8 @@ def case(name, pairs):
         }
         for at, (_, question) in enumerate(pairs)
     ]
-    return {"id": name, "turns": turns, "questions": questions}
+    plain = [{"id": "p", "text": "Thanks, that is all.", "gold": [], "visible": 1}]
+    return {"id": name, "turns": turns, "questions": questions, "plain": plain}
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_evaluate_prints_one_object_of_numbers_by_preset_and_metric(data):
         assert all(type(value) in (int, float, type(None)) for value in metrics.values())
         assert metrics["questions"] == 4
         assert metrics["recall@10"] == metrics["two recall@1"] == 1.0
-        assert metrics["plain_admitted"] is None
+        assert metrics["plain_admitted"] is not None
     assert done.document["bm25"]["no_memory_admitted"] == 0.0
     assert "100 %" in done.err
 
@@ -76,7 +77,7 @@ def test_evaluate_shows_both_presets_beside_plain_bm25(data):
     assert lines[0] == "data       data-dev.jsonl: 2 stores, 4 questions with an answer"
     assert lines[2] == "items      turns to the measured preset"
     assert [line.split()[0] for line in lines[7:13:2]] == PRESETS
-    assert "design, host-issued" in done.out
+    assert "design, host" in done.out
     assert "bm25, no gate" in done.out
     assert str(data.parent) not in done.out
     assert max(map(len, lines)) <= 80
