@@ -42,12 +42,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests of torch models where torch is not installed."""
-    if "no-torch" not in skip_list.labels():
-        return
+    """Skip tests of torch models where torch is not installed, and what is proven beside this."""
+    labels = skip_list.labels()
+    listed = skip_list.parse(skip_list.FILE.read_text(encoding="utf-8"))
+    elsewhere = [one for one in listed if one.environment == skip_list.ELSEWHERE]
     for item in items:
-        if item.get_closest_marker("models"):
+        if "no-torch" in labels and item.get_closest_marker("models"):
             item.add_marker(pytest.mark.skip(reason="sentence-transformers is not installed"))
+        for entry in elsewhere:
+            if entry.allows(item.nodeid, labels):
+                item.add_marker(pytest.mark.skip(reason=entry.reason))
 
 
 class SkipRecorder:

@@ -28,7 +28,7 @@ def test_parse_refuses_a_line_without_a_reason():
 
 
 def test_committed_list_names_files_that_exist_and_known_labels():
-    known = {"any", "root", *skip_list.OPTIONAL_PACKAGES}
+    known = {"any", "root", skip_list.ELSEWHERE, *skip_list.OPTIONAL_PACKAGES}
     entries = skip_list.parse(skip_list.FILE.read_text(encoding="utf-8"))
     root = skip_list.FILE.parent.parent
 
@@ -46,6 +46,8 @@ def pytest_configure(config):
     skip_list.FILE = config.rootpath / "expected_skips.txt"
     config.stash[ours.SKIPPED] = []
     config.pluginmanager.register(ours.SkipRecorder(config))
+
+pytest_collection_modifyitems = ours.pytest_collection_modifyitems
 """
 
 SKIPPING_TEST = """
@@ -63,6 +65,7 @@ def test_skips():
 @pytest.fixture
 def session(pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(skip_list.FILE.parent.parent))
+    monkeypatch.delenv("RETOLD_TESTS_PROVEN_ON_3_11", raising=False)
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(test_some=SKIPPING_TEST)
     return pytester
@@ -96,3 +99,14 @@ def test_session_fails_when_a_whole_module_skips_itself_unlisted(session):
     result = session.runpytest_subprocess()
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(("beside", "passed"), [("", 1), ("1", 0)])
+def test_what_is_proven_beside_a_run_is_skipped_in_that_run_alone(
+    session, monkeypatch, beside, passed
+):
+    session.makepyfile(test_page="def test_page():\n    pass\n", test_some="")
+    (session.path / "expected_skips.txt").write_text("test_page.py::* | proven-on-3.11 | a page\n")
+    monkeypatch.setenv("RETOLD_TESTS_PROVEN_ON_3_11", beside)
+
+    session.runpytest_subprocess().assert_outcomes(passed=passed, skipped=1 - passed)
