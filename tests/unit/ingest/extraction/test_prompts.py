@@ -80,5 +80,6 @@ def test_prompts_are_read_by_a_fresh_process():
 def test_the_page_tells_of_every_reason_and_every_decision():
     page = (Path(__file__).parents[4] / "docs/extraction.md").read_text(encoding="utf-8")
 
-    told = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    rows = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    told = [name for name in rows if "." not in name]  # a name with a dot is an event
     assert sorted(told) == sorted([*REJECTION_REASONS, *REVIEW_OUTCOMES])
