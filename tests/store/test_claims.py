@@ -5,7 +5,7 @@ import pytest
 
 from retold.errors import ClaimLost, NotFound
 from retold.models import Principal
-from retold.policy.claims import Bury, ClaimPolicy, Take, decide_claim
+from retold.policy.claims import LONGEST_WAIT, Bury, ClaimPolicy, Take, decide_claim
 from retold.store import Store
 from retold.testing import CountingIds, FakeClock
 
@@ -168,7 +168,11 @@ def test_list_of_due_segments_is_what_may_be_claimed(store, clock):
     with store.write() as tx:
         now = tx.now
         options = itertools.product(
-            (False, True), (None, now + MINUTE, now - MINUTE), (0, 31, None), (False, True), (0, 2)
+            (False, True),
+            (None, now + MINUTE, now - MINUTE, now + 2 * LONGEST_WAIT),
+            (0, 31, -31, None),
+            (False, True),
+            (0, 2),
         )
         for number, (rerun, next_at, age, buried, attempts) in enumerate(options):
             session_id = requested(tx, f"chat {number}", ended=number % 7 != 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from retold.config import IngestionConfig
 from retold.errors import HostedError
@@ -18,6 +17,7 @@ from retold.ingest.extraction.replies import (
 from retold.ingest.extraction.schemas import ExtractionReply, schema_of
 from retold.ingest.extraction.summary import joined_summary
 from retold.ingest.extraction.transcript import (
+    MIN_TURNS,
     TranscriptBudget,
     Window,
     eligible_turns,
@@ -33,9 +33,6 @@ from retold.models import (
     Turn,
 )
 from retold.protocols import Budget, CompletionClient
-
-MIN_TURNS: Final = 2
-"""A session of fewer turns gets a summary and no candidates."""
 
 
 class StructuredLLMExtractor:

@@ -33,6 +33,10 @@ _PLACES: Final = frozenset(
     "scope scope_id scopes write_target user_id agent_id project_id principal owner".split()
 )
 _HINTS: Final = {"line": int, "confidence": int | float, "updates": str, "entities": list | tuple}
+MOST_CANDIDATES: Final = 1000
+"""A model that lists more repeats itself. Every refusal is kept, and writing millions of them would
+hold everybody else up for minutes."""
+
 _DATE_CHARS: Final = len("2026-03-01")
 
 
@@ -74,9 +78,14 @@ def read_extraction(
 
 
 def require_extraction(value: Mapping[str, object]) -> None:
-    """Raise InvalidCompletion for an answer that has no list of candidates at all."""
-    if not isinstance(value.get("candidates"), list | tuple):
+    """Raise InvalidCompletion for an answer that has no list of candidates, or an endless one."""
+    candidates = value.get("candidates")
+    if not isinstance(candidates, list | tuple):
         raise InvalidCompletion("the extractor's answer has no list `candidates`")
+    if len(candidates) > MOST_CANDIDATES:
+        raise InvalidCompletion(
+            f"the extractor's answer has more than {MOST_CANDIDATES} candidates"
+        )
 
 
 def read_moment(text: str, *, ends: bool = False) -> datetime:

@@ -16,6 +16,9 @@ from retold.ingest.evidence import ForgottenSpan
 from retold.models import LeftOut, Turn
 from retold.text.blocks import as_line, estimate_tokens, framed
 
+MIN_TURNS: Final = 2
+"""A session of fewer turns gets a summary and no candidates (LLD 8.2)."""
+
 _FORGOTTEN: Final = "[…]"
 _LINE_TOKENS: Final = 40
 """What a line costs beside its text: number, role, name and time."""

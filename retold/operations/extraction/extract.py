@@ -15,6 +15,7 @@ from retold.ingest.extraction.drafts import (
     run_text,
     transcript_digest,
 )
+from retold.ingest.extraction.transcript import MIN_TURNS
 from retold.models import ExtractionContext, ExtractionOutput, Turn
 from retold.operations.extraction.ground import Ground, context_of, ground_of
 from retold.operations.extraction.rules import candidate_rules, may_leave
@@ -24,9 +25,6 @@ from retold.store import Store, Transaction
 from retold.store.claims import Claim
 from retold.store.extraction import Draft, Rejection
 from retold.util import Timer
-
-MIN_TURNS = 2
-"""A session of fewer turns gets a summary and no candidates (LLD 8.2)."""
 
 NOTHING = ExtractionOutput((), None)
 

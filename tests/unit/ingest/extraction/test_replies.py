@@ -3,6 +3,7 @@ import pytest
 
 from retold.errors import InvalidCompletion
 from retold.ingest.extraction.replies import (
+    MOST_CANDIDATES,
     labels_of,
     read_extraction,
     read_moment,
@@ -168,7 +169,16 @@ def test_what_is_no_summary_is_none(summary):
     assert read(GOOD, summary=summary).summary is None
 
 
-@pytest.mark.parametrize("value", [{}, {"candidates": None}, {"candidates": {"0": GOOD}}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"candidates": None},
+        {"candidates": {"0": GOOD}},
+        {"candidates": [{}] * (MOST_CANDIDATES + 1)},
+    ],
+    ids=["nothing", "null", "object", "endless"],
+)
 def test_an_answer_without_a_list_of_candidates_is_no_answer(value):
     with pytest.raises(InvalidCompletion):
         require_extraction(value)
