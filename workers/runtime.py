@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from retold.operations.sweep import Sweep
 from retold.runtime import MemoryRuntime, build_runtime
 from retold.store import Store
 from workers.settings import WorkerSettings
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -70,6 +74,13 @@ class WorkerRuntime:
             opened.memory.close()
         if opened.store is not None:
             opened.store.close()
+
+    def let_go(self) -> None:
+        """Close what cannot be used, such as a file that was replaced; the next task opens anew."""
+        try:
+            self.close()
+        except Exception as error:  # it is let go all the same
+            logger.warning("the store did not close", extra={"error": type(error).__name__})
 
     def _own(self) -> _Opened:
         if self._opened.pid != os.getpid():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from retold.errors import RetoldError
+from retold.errors import RetoldError, StoreUnavailable
 from retold.operations.heartbeat import note_heartbeat
 from retold.operations.upkeep import run_due_jobs
 from retold.queue import QueueName, file_identity
@@ -87,5 +87,7 @@ def guarded(
             logger.error(  # noqa: TRY400  # a traceback may hold what a memory says
                 "a task failed", extra={"task": task.__name__, "argument": argument, "code": code}
             )
+            if isinstance(error, StoreUnavailable):
+                runtime.let_go()
 
     return run

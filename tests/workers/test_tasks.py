@@ -100,6 +100,19 @@ def test_sign_of_life_names_the_file_that_is_read(settings, runtime):
     assert (beat.pid, beat.file) == (os.getpid(), file_identity(settings.queue_file("extraction")))
 
 
+@pytest.mark.parametrize("opens", ["store", "memory"])
+def test_store_that_was_replaced_is_opened_anew_for_the_next_task(settings, runtime, opens):
+    getattr(runtime, opens)()
+    beat = tasks.guarded(tasks.beat, runtime)
+    for file in settings.store.parent.glob("memory.sqlite*"):
+        file.rename(file.with_name(f"old.{file.name}"))
+    beat("extraction")  # refused: what is written to the old file would be lost
+    with Store.open(settings.store) as new:
+        beat("extraction")
+        with new.read() as tx:
+            assert heartbeat_of(tx, "extraction").pid == os.getpid()
+
+
 def test_tasks_hold_nothing_but_calls_of_the_library():
     """A task that decides something would decide it in one of two places."""
     for each in tasks.TASKS_OF.values():
