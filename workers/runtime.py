@@ -13,7 +13,6 @@ from retold.runtime import MemoryRuntime, build_runtime
 from retold.store import Store
 from workers.settings import WorkerSettings
 
-
 logger = logging.getLogger(__name__)
 
 
