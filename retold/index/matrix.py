@@ -110,11 +110,13 @@ class Matrix:
         scores[~has[rows]] = np.nan
         return scores
 
-    def search_many(self, queries: Vectors, eligible: Eligible, k: int) -> list[Hit]:
+    def search_many(
+        self, queries: Vectors, eligible: Eligible, k: int, *, at_least: float | None = None
+    ) -> list[Hit]:
         """Return up to ``k`` (record key, best cosine over the queries), best first.
 
         ``queries`` are (q, dims) unit vectors. Exact; equal cosines come in key order. Records
-        without a vector are left out.
+        without a vector are left out, and those below ``at_least`` as float32.
         """
         if k <= 0 or eligible.count == 0 or len(queries) == 0:
             return []
@@ -122,10 +124,10 @@ class Matrix:
         if eligible.count < GATHER_BELOW * eligible.total:
             rows = eligible.rows()
             rows = rows[has[rows]]
-            return _best(_gathered(data, rows, queries), eligible.seq_column[rows], k)
+            return _best(_gathered(data, rows, queries), eligible.seq_column[rows], k, at_least)
         scores = _scanned(data[: eligible.total], queries)
         scores[~(eligible.mask() & has[: eligible.total])] = -np.inf
-        return _best(scores, eligible.seq_column, k)
+        return _best(scores, eligible.seq_column, k, at_least)
 
     def referred(self, vectors: Vectors, size: int) -> References:
         """Return the cosines of the first ``size`` rows with fixed vectors, for ``refer``.
@@ -194,9 +196,10 @@ def _best_dots(rows: Vectors, queries: Vectors) -> Scores:
     return best
 
 
-def _best(scores: Scores, seqs: Seqs, k: int) -> list[Hit]:
+def _best(scores: Scores, seqs: Seqs, k: int, at_least: float | None) -> list[Hit]:
     """Return the ``k`` best by score, then key; minus infinity is never among them."""
-    near = np.flatnonzero(scores >= _kth_bound(scores, k))
+    bound = _kth_bound(scores, k) if at_least is None else at_least
+    near = np.flatnonzero(scores >= bound)
     near = near[scores[near] > -np.inf]
     order: Sequence[int] = np.lexsort((seqs[near], -scores[near]))[:k].tolist()
     keys, values = seqs[near].tolist(), scores[near].tolist()

@@ -208,6 +208,13 @@ class VectorIndex:
         """Return the ``k`` nearest eligible records of one vector; see ``search_many``."""
         return self.search_many([query], eligible, k)
 
+    def search_near(self, query: npt.ArrayLike, eligible: Eligible, floor: float) -> list[Hit]:
+        """Return every eligible record whose cosine is at least ``floor``, as ``search`` does."""
+        matrix, eligible = self._pinned(eligible)
+        unit = unit_vector(query, self._identity.dims)
+        hits = matrix.search_many(unit[None], eligible, len(eligible), at_least=floor)
+        return [hit for hit in hits if hit[1] >= floor]
+
     def search_many(
         self, queries: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, k: int
     ) -> list[Hit]:

@@ -147,16 +147,12 @@ def find_neighbours(
     """
     version = tx.records.nearby_version(target.scope_codes, target.type)
     eligible = index.eligible(target.scope_codes, now_us=to_us(tx.now), types=(target.type,))
-    nearest = index.search(target.vector, eligible, 1) if version and len(eligible) else []
-    if not nearest or nearest[0][1] < cfg.dedup_candidate_cosine:
+    floor = cfg.dedup_candidate_cosine
+    found = index.search_near(target.vector, eligible, floor) if version and len(eligible) else []
+    if not found:
         return Neighbours((), version)
     same_subject = {row.seq for row in scan_subject(tx, target, cfg)[0]}
-    found = index.search(target.vector, eligible, cfg.max_nearby_records + len(same_subject))
-    close = [
-        (seq, cosine)
-        for seq, cosine in found
-        if cosine >= cfg.dedup_candidate_cosine and seq not in same_subject
-    ]
+    close = [hit for hit in found if hit[0] not in same_subject]
     return Neighbours(tuple(close[: cfg.max_nearby_records]), version)
 
 
@@ -177,7 +173,7 @@ def list_pairs(
     rows, truncated = scan_subject(tx, target, cfg)
     seqs = [row.seq for row in rows]
     cosines = index.cosines_to(target.vector, seqs).tolist() if seqs else []
-    wanted = object_stems(target.content, target.names)
+    wanted = object_stems(target.content, target.names) if rows else frozenset()
     relations: dict[int, tuple[Relation, float | None]] = {}
     for row, measured in zip(rows, cosines, strict=True):
         cosine = written.cosine(row.seq, target) if math.isnan(measured) else measured

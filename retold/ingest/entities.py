@@ -36,22 +36,27 @@ def principal_names(tx: Transaction, principal: Principal, scope: Scope) -> tupl
     Holds the user id, the provisioned names and the name and aliases of the person entity there;
     names of fewer than two characters are left out because they occur in other words.
     """
-    names = [principal.user_id, *provisioned_names(tx, principal.user_id)]
-    if is_personal(scope, principal):
-        entity = tx.entities.principal(scope, principal.user_id)
-        if entity is not None:
-            names += [entity.canonical, *entity.aliases]
-    kept = {name for name in map(normalize_ws, names) if len(name) >= MIN_NAME_CHARS}
-    return tuple(sorted(kept, key=lambda name: (-len(name), name)))
+    return names_of(tx, principal, scope)[0]
 
 
-def principal_name(tx: Transaction, principal: Principal, scope: Scope) -> str | None:
-    """Return the name that a principal goes by in a scope; None when only an id is known."""
+def names_of(
+    tx: Transaction, principal: Principal, scope: Scope
+) -> tuple[tuple[str, ...], str | None]:
+    """Return ``principal_names``, and the one the principal goes by; None when only an id is known.
+
+    The latter is the name of the person entity in a scope of theirs, else a provisioned one.
+    """
+    provisioned = provisioned_names(tx, principal.user_id)
+    names = [principal.user_id, *provisioned]
     entity = None
     if is_personal(scope, principal):
         entity = tx.entities.principal(scope, principal.user_id)
-    names = (entity.canonical if entity else "", *provisioned_names(tx, principal.user_id))
-    return next((name for name in names if name and name != principal.user_id), None)
+    if entity is not None:
+        names += [entity.canonical, *entity.aliases]
+    known = (entity.canonical if entity else "", *provisioned)
+    called = next((name for name in known if name and name != principal.user_id), None)
+    kept = {name for name in map(normalize_ws, names) if len(name) >= MIN_NAME_CHARS}
+    return tuple(sorted(kept, key=lambda name: (-len(name), name))), called
 
 
 def list_entities(

@@ -24,6 +24,7 @@ class Links:
 def resolver_for(tx: Transaction, plan: Plan, *, create: bool) -> EntityResolver:
     """Return what resolves the names of a claim in its scope; ``create`` makes unknown ones."""
     setting = plan.setting
+    tx.scopes.codes(setting.scan_scopes)  # the transaction remembers them for all that follows
     return EntityResolver(
         tx,
         setting.principal,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,7 +15,7 @@ from retold.errors import (
     UnsupportedEvidenceError,
 )
 from retold.ingest import evidence
-from retold.ingest.entities import is_personal, principal_name, principal_names
+from retold.ingest.entities import is_personal, names_of
 from retold.ingest.evidence import EvidenceRules, ForgottenSpan
 from retold.ingest.plan import Backing, Setting
 from retold.ingest.subject import Key, attribute_key, primary_mention
@@ -81,14 +81,15 @@ def situation_of(
     if not is_host and scope not in writable:
         raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes of that id")
     session = segment or _session_of(tx, principal)
-    readable, scan_scopes = _compared_scopes(principal, scope, grants, is_host=is_host)
+    readable, scan_scopes = _compared_scopes(principal, scope, grants, writable, is_host=is_host)
+    names, called = names_of(tx, principal, scope)
     setting = Setting(
         principal=principal,
         scope=scope,
         readable=readable,
         scan_scopes=scan_scopes,
-        names=principal_names(tx, principal, scope),
-        called=principal_name(tx, principal, scope),
+        names=names,
+        called=called,
         actor=request.actor or principal.agent_id,
         session=session,
         keeps_transcript=session is not None and tx.sessions.is_recorded(session.id),
@@ -100,7 +101,7 @@ def situation_of(
     if segment is not None:
         return Situation(setting, tuple(tx.sessions.turns_of(segment.id)), forgotten, tx.now)
     turns = _turns_for(tx, session.conversation_id, request, any_forgotten=bool(forgotten))
-    last_turn = tx.sessions.last_turn(session.conversation_id)
+    last_turn = tx.sessions.last_turn(session.conversation_id) if turns else None
     return Situation(setting, tuple(turns), forgotten, tx.now, last_turn)
 
 
@@ -110,9 +111,10 @@ def under_current_grants(tx: Transaction, setting: Setting) -> Setting:
         return setting
     principal, scope = setting.principal, setting.scope
     grants = tx.grants.list_for(principal.agent_id)
-    if scope not in allowed_scopes(principal, grants, "write"):
+    writable = allowed_scopes(principal, grants, "write")
+    if scope not in writable:
         raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes now")
-    readable, scan_scopes = _compared_scopes(principal, scope, grants, is_host=False)
+    readable, scan_scopes = _compared_scopes(principal, scope, grants, writable, is_host=False)
     return replace(setting, readable=readable, scan_scopes=scan_scopes)
 
 
@@ -148,16 +150,19 @@ def _session_of(tx: Transaction, principal: Principal) -> Session | None:
 
 
 def _compared_scopes(
-    principal: Principal, scope: Scope, grants: Iterable[Grant], *, is_host: bool
+    principal: Principal,
+    scope: Scope,
+    grants: Sequence[Grant],
+    writable: Sequence[Scope],
+    *,
+    is_host: bool,
 ) -> tuple[tuple[Scope, ...], tuple[Scope, ...]]:
     """Return the readable scopes, and those a claim is compared in: both personal ones or its own.
 
     Only scopes the caller may read as well: an outcome names records, and a caller who may only
     write learns of none.
     """
-    known = tuple(grants)
-    readable = (scope,) if is_host else allowed_scopes(principal, known, "read")
-    writable = allowed_scopes(principal, known, "write")
+    readable = (scope,) if is_host else allowed_scopes(principal, grants, "read")
     candidates = [scope]
     if is_personal(scope, principal):
         personal = (principal.private_scope, principal.user_scope)

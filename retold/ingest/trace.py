@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal, get_args
 
 from retold.store import Transaction
@@ -35,11 +35,9 @@ class WriteTrace:
         self._timer = timer or Timer()
         self.notes: list[str] = []
 
-    @contextmanager
-    def stage(self, name: WriteStage) -> Iterator[None]:
+    def stage(self, name: WriteStage) -> AbstractContextManager[None]:
         """Time a stage; entering one again adds to it."""
-        with self._timer.stage(name):
-            yield
+        return self._timer.stage(name)
 
     def watch_commit(self, tx: Transaction, follow: Callable[[], None]) -> None:
         """Time COMMIT and what follows it; the last call in a transaction.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -39,11 +40,12 @@ def unit_vector(vector: npt.ArrayLike, dims: int) -> Vector:
         raise EmbeddingError(
             f"a vector has shape {found.shape}, expected ({dims},); check the embedder and its dims"
         )
-    length = float(np.linalg.norm(found.astype(np.float64)))
-    if not np.isfinite(length) or length == 0.0:
+    wide = found.astype(np.float64)
+    length = math.sqrt(float(wide.dot(wide)))
+    if not math.isfinite(length) or length == 0.0:
         raise EmbeddingError("a vector is zero or not finite; check the embedder")
     if abs(length * length - 1.0) > UNIT_TOLERANCE:
-        found = (found.astype(np.float64) / length).astype(np.float32)
+        found = (wide / length).astype(np.float32)
     return found
 
 

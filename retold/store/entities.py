@@ -163,8 +163,10 @@ class EntityRepository:
 
     def link(self, record_seq: int, entity_id: str, role: LinkRole) -> None:
         """Link a record to an entity; ``about`` wins over ``mentions``. Raises NotFound."""
-        bindings = {"entity_seq": self._require_seq(entity_id), "role": role}
-        self._tx.run(QUERIES["link"], {"record_seq": record_seq, **bindings})
+        bindings = {"record_seq": record_seq, "entity_id": entity_id, "role": role}
+        self._tx.run(QUERIES["link"], bindings)
+        if self._tx.changes() == 0:
+            self._require_seq(entity_id)
 
     def unlink(self, record_seq: int) -> None:
         """Remove every link of a record."""

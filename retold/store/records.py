@@ -167,7 +167,7 @@ class RecordRepository:
         assert row is not None  # `returning` yields the row it inserted
         if new.supersedes_id is not None:
             self.set_superseder([new.supersedes_id], row[0])
-        return self.by_seqs([row[0]])[row[0]]
+        return self._record(row)
 
     def update(self, record: Record) -> Record:
         """Store the changeable fields of ``record`` and return it with the new revision.
@@ -232,9 +232,9 @@ class RecordRepository:
             "attribute": attribute,
             "now_us": to_us(self._tx.now),
         }
-        own = [SubjectRow(*row) for row in self._tx.run(QUERIES["subject_own"], bindings)]
+        own = list(map(SubjectRow._make, self._tx.run(QUERIES["subject_own"], bindings)))
         bindings["limit"] = max_others + 1
-        others = [SubjectRow(*row) for row in self._tx.run(QUERIES["subject_others"], bindings)]
+        others = list(map(SubjectRow._make, self._tx.run(QUERIES["subject_others"], bindings)))
         return own + others[:max_others], len(others) > max_others
 
     def nearby_version(self, scope_codes: Sequence[int], type_: MemoryType) -> int:

@@ -211,9 +211,9 @@ class SessionRepository:
         InvalidInput when they differ or the segment or its latest successor keeps no transcript,
         NotFound without session.
         """
-        _, recorded, conversation_id = self._keys(session_id)
+        seq, recorded, conversation_id = self._keys(session_id)
         latest = self._latest_of(conversation_id)
-        if not (recorded and self.is_recorded(latest.id)):
+        if not (recorded and (latest.id == session_id or self.is_recorded(latest.id))):
             raise InvalidInput(
                 f"session {session_id!r} was started with record=False and keeps no transcript; "
                 "pass the words as evidence of a claim, or record turns in a session of their own"
@@ -222,8 +222,9 @@ class SessionRepository:
             stored = self.turn_by_key(conversation_id, external_key, role, content)
             if stored is not None:
                 return stored
+        segment = self._open_segment(latest)
         turn = Turn(
-            session_id=self._open_segment(latest),
+            session_id=segment,
             turn=0,
             role=role,
             content=content,
@@ -233,14 +234,14 @@ class SessionRepository:
             tool_name=tool_name,
             external_key=external_key,
         )
-        return self._insert_turn(turn)
+        return self._insert_turn(turn, seq if segment == session_id else self.require_seq(segment))
 
     def add_history(self, turn: Turn) -> Turn:
         """Append a turn to the very segment it names, ended or not; return it with its number.
 
         For history: it opens no segment and compares no key. Raises NotFound.
         """
-        return self._insert_turn(turn)
+        return self._insert_turn(turn, self.require_seq(turn.session_id))
 
     def turns(self, conversation_id: str) -> list[Turn]:
         """Return the turns of all segments in order; blanked ones have empty content."""
@@ -359,8 +360,7 @@ class SessionRepository:
         )
         return following.id
 
-    def _insert_turn(self, turn: Turn) -> Turn:
-        seq = self.require_seq(turn.session_id)
+    def _insert_turn(self, turn: Turn, seq: int) -> Turn:
         row = self._tx.one(QUERIES["next_turn"], {"session_seq": seq})
         number = 1 if row is None else int(row[0])
         self._tx.run(

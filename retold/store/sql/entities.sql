@@ -138,7 +138,7 @@ update entities set status = :status where id = :id;
 -- name: link
 -- Link a record to an entity; about wins over mentions.
 insert into record_entities(record_seq, entity_seq, role)
-values (:record_seq, :entity_seq, :role)
+select :record_seq, seq, :role from entities where id = :entity_id
 on conflict (record_seq, entity_seq) do update set role = 'about' where excluded.role = 'about';
 
 -- name: unlink

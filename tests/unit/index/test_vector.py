@@ -567,6 +567,21 @@ def test_cosines_to_repeat_the_bits_of_search(index, store):
     assert index.cosines_to(query, [seq for seq, _ in found]).tolist() == [c for _, c in found]
 
 
+def test_search_near_finds_what_search_finds_above_the_floor(index, store):
+    """A float32 may round the floor up or down: the floor holds as it is written."""
+    rng = np.random.default_rng(1)
+    write(store, *[Row(vector=rng.standard_normal(DIMS)) for _ in range(300)], Row())
+    refresh(index, store)
+    query, rows = rng.standard_normal(DIMS), eligible(index, store)
+    found = index.search(query, rows, 301)
+
+    third = found[2][1]
+    for floor in (-1.0, 0.3, third, np.nextafter(third, 2.0), np.nextafter(third, -2.0), 1.0):
+        near = index.search_near(query, rows, float(floor))
+        assert near == [hit for hit in found if hit[1] >= floor]
+    assert len(index.search_near(query, rows, float(np.nextafter(third, 2.0)))) == 2
+
+
 def test_vector_for_is_a_copy(index, store):
     (seq,) = write(store, Row(vector=axis(0)))
     refresh(index, store)
