@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
@@ -14,13 +14,20 @@ PACKAGED_EMBEDDER = "all-MiniLM-L6-v2/onnx-int8"
 """The model name that selects the embedder installed from packages; any other is a hub model."""
 
 
-def _http_url(value: str) -> str:
+def require_http_url(value: str) -> SplitResult:
+    """Return the parts of an address that a client can reach. Raises ValueError, without it."""
     try:
         parts = urlsplit(value)
-    except ValueError:
-        raise ValueError("must be an http or https URL with a host") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        is_whole = parts.port != 0 and not any(char.isspace() for char in value)
+    except ValueError:  # brackets that do not close, or a port beyond the last
+        is_whole = False
+    if not is_whole or parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https URL with a host")
+    return parts
+
+
+def _http_url(value: str) -> str:
+    parts = require_http_url(value)
     if parts.username or parts.password:
         raise ValueError("must not hold credentials; name an environment variable in api_key_env")
     return value

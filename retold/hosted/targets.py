@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Final, Literal, get_args
 
 from retold.config import HostedConfig, ProviderConfig
-from retold.config.operation import ProviderName
+from retold.config.operation import ProviderName, require_http_url
 from retold.errors import InvalidInput, RetoldSetupError
 
 Package = Literal["anthropic", "openai"]
@@ -85,7 +85,8 @@ def endpoint_of(
 ) -> Endpoint:
     """Return whom a model string reaches, without looking for a package or a key.
 
-    Raises RetoldSetupError when there is no address, InvalidInput for a string without a model.
+    Raises RetoldSetupError when there is no usable address, InvalidInput for a string without a
+    model.
     """
     provider, _ = split_model(model, hosted.default_provider)
     settings: ProviderConfig = getattr(hosted, provider)
@@ -142,4 +143,13 @@ def _own_address(provider: ProviderName, environ: Mapping[str, str]) -> str | No
     if provider not in OWN_ADDRESS:
         return None
     variable, address = OWN_ADDRESS[provider]
-    return environ.get(variable) or address
+    found = environ.get(variable, "").strip()
+    if not found:
+        return address
+    try:
+        require_http_url(found)
+    except ValueError as fault:
+        raise RetoldSetupError(
+            f"the environment variable {variable} {fault}", variable=variable
+        ) from None
+    return found

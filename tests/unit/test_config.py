@@ -236,6 +236,10 @@ REFUSED = {
         {"hosted": {"custom": {"base_url": "localhost:11434"}}},
         "hosted.custom.base_url: must be an http or https URL with a host",
     ),
+    "url_with_a_space": (
+        {"hosted": {"custom": {"base_url": "http://a b/v1"}}},
+        "hosted.custom.base_url: must be an http or https URL with a host",
+    ),
 }
 
 

@@ -44,6 +44,8 @@ def test_split_model_refuses_a_string_without_a_model(model):
         ("gpt-x", {}, KEYS, "https://api.openai.com/v1", True),
         ("openrouter/m", {}, KEYS, "https://openrouter.ai/api/v1", False),
         ("gpt-x", {}, KEYS | {"OPENAI_BASE_URL": "http://h/v1"}, "http://h/v1", False),
+        ("gpt-x", {}, KEYS | {"OPENAI_BASE_URL": " \n"}, "https://api.openai.com/v1", True),
+        ("gpt-x", {}, KEYS | {"OPENAI_BASE_URL": "http://h/v1\n"}, "http://h/v1", False),
         ("claude-x", {"anthropic": {"base_url": "http://h"}}, KEYS, "http://h", False),
         ("custom/m", {"custom": {"base_url": "http://h/v1"}}, {}, "http://h/v1", False),
     ],
@@ -54,6 +56,17 @@ def test_address_is_the_setting_then_the_clients_variable_then_the_providers_own
     target = target_of(model, hosted(**settings), environ)
 
     assert (target.base_url, target.own) == (address, own)
+
+
+@pytest.mark.parametrize(
+    "address", ["h/v1", "http://", "http://a b/", "http://h:99999", "http://["]
+)
+def test_address_that_nobody_can_reach_is_named_by_its_variable_only(address):
+    """It would pass for an outage, and sessions would wait for the provider for ever."""
+    with pytest.raises(RetoldSetupError, match="OPENAI_BASE_URL must be an http") as refusal:
+        endpoint_of("gpt-x", hosted(), {"OPENAI_BASE_URL": address})
+
+    assert address not in str(refusal.value)
 
 
 def test_endpoint_without_a_key_gets_a_word_in_its_place_and_no_other_key():
