@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from retold.models import TokenUsage
+
+MOST_TOKENS: Final = 1 << 40
+"""A million times what any model takes; sums of a day stay within SQLite's integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ def items(body: Mapping[str, object], name: str) -> tuple[Mapping[str, object], 
 
 
 def count(body: Mapping[str, object], name: str) -> int:
-    """Return a number of tokens; 0 for anything that is none."""
+    """Return a number of tokens, at most ``MOST_TOKENS``; 0 for anything that is none."""
     value = body.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return min(max(value, 0), MOST_TOKENS)
