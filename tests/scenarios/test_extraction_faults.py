@@ -1,5 +1,7 @@
 """Runs that are killed, overtaken or raced: nothing half-done, nothing lost, nothing twice."""
 
+import itertools
+
 import pytest
 
 import retold.store.store as store_module
@@ -13,11 +15,13 @@ from retold.errors import (
 from retold.ingest.batch import ClaimBatch
 from retold.ingest.lexical_judge import LexicalJudge
 from retold.models import EntityMention, TokenUsage, WriteRequest
+from retold.operations.sweep import Sweep
 from retold.store import Transaction
 from retold.store.claims import ClaimRepository
 from retold.store.evidence import EvidenceRepository
-from retold.testing import FakeCandidateReviewer, make_proposal
-from tests.extraction_support import ALLERGY, HOME, LISBON, PEANUTS, extraction
+from retold.testing import FakeCandidateReviewer, FakeCompletionClient, make_proposal
+from tests.extraction_model import accept_everything, propose_every_line
+from tests.extraction_support import ALLERGY, BEES, HOME, LISBON, PEANUTS, extraction
 from tests.store_support import problems
 
 PORTO = "We left Lisbon and live in Porto now."
@@ -272,8 +276,42 @@ def test_models_are_asked_under_a_renewed_claim_and_outside_every_transaction(ru
     watched(LexicalJudge, "support")
     run.steps.run(session_id)
 
-    assert seen[:5] == ["renew", "extract", "renew", "review", "renew"]
-    assert {"support", "embed_documents"} <= set(seen[5:])
+    order = [name for name, _ in itertools.groupby(seen)]
+    assert order[:5] == ["renew", "extract", "renew", "review", "renew"]
+    assert {"support", "embed_documents"} <= set(order[5:])
+
+
+LONG = [f"{said} {'We talked on and on. ' * 120}" for said in (PEANUTS, LISBON, BEES)]
+"""Three windows of a model that sees a thousand tokens at once."""
+NARROW = {"ingestion": {"extraction_window_tokens": 1000}}
+
+
+def test_calls_that_together_take_longer_than_a_claim_lasts_keep_it():
+    def slowly(request):
+        run.lab.clock.advance(minutes=20)
+        assert Sweep(run.lab.store, run.lab.config, len).run().freed == 0
+        answer = propose_every_line if request.task == "extraction" else accept_everything
+        return answer(request)
+
+    client = FakeCompletionClient(slowly)
+    with extraction(completions=client, structured=True, settings=NARROW) as run:
+        run.run(*LONG)
+
+    assert [one.task for one in client.requests][:3] == ["extraction"] * 3
+
+
+def test_model_is_not_asked_again_for_a_session_that_was_taken_away():
+    def taken(request):
+        with run.lab.store.write() as tx:
+            tx.claims.rerun(session_id)
+        return propose_every_line(request)
+
+    client = FakeCompletionClient(taken)
+    with extraction(completions=client, structured=True, settings=NARROW) as run:
+        session_id = run.ended(*LONG)
+
+        assert run.steps.run(session_id).done == "lost"
+    assert len(client.requests) == 1
 
 
 # --- others that write meanwhile ------------------------------------------------------

@@ -17,6 +17,7 @@ from retold.ingest.extraction.drafts import (
 )
 from retold.ingest.extraction.transcript import MIN_TURNS
 from retold.models import ExtractionContext, ExtractionOutput, Turn
+from retold.operations.extraction.claimed_budget import ClaimedBudget
 from retold.operations.extraction.ground import Ground, context_of, ground_of
 from retold.operations.extraction.rules import candidate_rules, may_leave
 from retold.operations.extraction.tally import proposed_count, staged_facts
@@ -51,7 +52,7 @@ class ExtractStep:
             context = context_of(tx, ground, self._config, may_leave(self._config))
         renew()
         with timer.stage("extractor_model"):
-            output = self._proposed(ground.shown, context)
+            output = self._proposed(ground.shown, context, renew)
         with timer.stage("validation"):
             validated = validate_candidates(
                 zip(output.positions, output.candidates, strict=True),
@@ -78,10 +79,12 @@ class ExtractStep:
             )
         return output is not NOTHING
 
-    def _proposed(self, shown: tuple[Turn, ...], context: ExtractionContext) -> ExtractionOutput:
+    def _proposed(
+        self, shown: tuple[Turn, ...], context: ExtractionContext, renew: Callable[[], None]
+    ) -> ExtractionOutput:
         if len(shown) < MIN_TURNS:
             return NOTHING
-        budget = run_budget(self._config.hosted)
+        budget = ClaimedBudget(run_budget(self._config.hosted), renew)
         return self._extractor.extract(shown, context, budget=budget)
 
     @staticmethod

@@ -21,6 +21,7 @@ from retold.models import (
     ReviewItem,
     ReviewOutput,
 )
+from retold.operations.extraction.claimed_budget import ClaimedBudget
 from retold.operations.extraction.commit import Commitment, Committed, Prepared, Reviewed
 from retold.operations.extraction.ground import Ground, context_of, ground_of, with_subject
 from retold.operations.extraction.rules import candidate_rules, may_leave
@@ -72,7 +73,7 @@ class ReviewStep:
             opened = self._open(tx, claim.session_id)
         renew()
         with timer.stage("candidate_review"):
-            review = self._reviewed(opened)
+            review = self._reviewed(opened, renew)
         renew()
         decisions = {
             valid.position: decision
@@ -102,7 +103,7 @@ class ReviewStep:
             (*again.rejected, *refused),
         )
 
-    def _reviewed(self, opened: _Opened) -> ReviewOutput:
+    def _reviewed(self, opened: _Opened, renew: Callable[[], None]) -> ReviewOutput:
         if not opened.items:
             return ReviewOutput(())
         ground = opened.ground
@@ -110,7 +111,7 @@ class ReviewStep:
         # The run's limit is over both steps together.
         budget.settle("", 0, opened.staged.usage)
         context = ReviewContext(ground.shown, ground.scope, ground.names)
-        return self._reviewer.review(opened.items, context, budget=budget)
+        return self._reviewer.review(opened.items, context, budget=ClaimedBudget(budget, renew))
 
     def _commit(self, reviewed: Reviewed, opened: _Opened, timer: Timer) -> Committed:
         """Decide, compare and store until nothing changed in between."""
