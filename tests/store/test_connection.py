@@ -120,6 +120,13 @@ def test_log_writer_differs_in_its_syncing_only(store):
         assert tx.connection.pragma("foreign_keys") == 1
 
 
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_connections_plan_a_statement_once(store, kind):
+    """Removing ``plan_once`` from the opening function makes it fail."""
+    with getattr(store, kind)() as tx:
+        assert tx.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
+
+
 @pytest.mark.parametrize("kind", ["read", "write", "write_log"])
 def test_connections_refuse_tricks(store, kind):
     """Removing ``refuse_tricks`` from the opening function makes it fail."""
