@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import Self
+
+from pydantic import model_validator
 
 from retold.config.base import Block, Text, TextList, key
 from retold.models import SourceKind
@@ -168,6 +171,16 @@ class IngestionConfig(Block):
         ge=1,
         le=MOST_MINUTES,
     )
+
+    @model_validator(mode="after")
+    def _claim_outlasts_a_call(self) -> Self:
+        longest_ms = max(self.extraction_timeout_ms, self.review_timeout_ms)
+        if self.extraction_claim_timeout_minutes * 60_000 <= longest_ms:
+            raise ValueError(
+                "extraction_claim_timeout_minutes must be longer than extraction_timeout_ms and "
+                "review_timeout_ms"
+            )
+        return self
 
     def is_multi_valued(self, attribute: str) -> bool:
         """Return whether a normalised attribute may hold several current values."""

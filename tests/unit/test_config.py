@@ -228,6 +228,11 @@ REFUSED = {
         {"retrieval": {"gate": {"auto": {"entity_exempt": True}}}},
         "retrieval.gate.auto.entity_exempt: must be False",
     ),
+    "claim_that_ends_within_a_call": (
+        {"ingestion": {"extraction_claim_timeout_minutes": 1}},
+        "ingestion: extraction_claim_timeout_minutes must be longer than extraction_timeout_ms and "
+        "review_timeout_ms",
+    ),
     "custom_without_endpoint": (
         {"hosted": {"default_provider": "custom"}},
         "hosted: default_provider custom needs hosted.custom.base_url",
