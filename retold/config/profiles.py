@@ -24,6 +24,7 @@ _MINILM_AUTO_FLOORS = {
     "session_summary": 0.46,
 }
 _MINILM_RETRIEVAL = {
+    "preset": "measured",
     "gate": {"dense_floor": _MINILM_FLOORS, "auto": {"dense_floor": _MINILM_AUTO_FLOORS}}
 }
 
