@@ -107,12 +107,21 @@ order by extraction_requested_at, seq
 limit :limit;
 
 -- name: next_due_at
--- When the next of the segments that wait after a failure may be claimed.
-select min(extraction_next_at)
-from sessions
-where extraction_requested_at is not null and extracted_at is null
-  and extraction_failed_at is null and ended_at is not null and extraction_token is null
-  and extraction_next_at > :now;
+-- When the next of the segments that wait after a failure may be claimed, reruns too.
+select min(next_at) from (
+  select min(extraction_next_at) as next_at
+  from sessions
+  where extraction_requested_at is not null and extracted_at is null
+    and extraction_failed_at is null and ended_at is not null and extraction_token is null
+    and extraction_next_at > :now
+  union all
+  select min(extraction_next_at)
+  from sessions
+  where extraction_mode = 'rerun' and extracted_at is not null
+    and extraction_requested_at is not null
+    and extraction_failed_at is null and ended_at is not null and extraction_token is null
+    and extraction_next_at > :now
+);
 
 -- name: list_stale
 -- Claims that were not renewed for too long, or only by a clock that was set back since.

@@ -164,6 +164,21 @@ def test_workers_that_vanish_every_time_end_as_a_dead_letter(lab):
     assert steps(lab).run(session_id) == StepOutcome(session_id, "set_aside", "attempts_exhausted")
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["first run", "rerun"])
+def test_wait_after_a_failure_ends_by_itself(lab, again):
+    session_id = requested(lab)
+    running = steps(lab, *[None, None] * again, ProviderOutage("down"))
+    if again:
+        running.run(session_id)
+        with lab.store.write() as tx:
+            tx.claims.rerun(session_id)
+    assert running.seconds_until_due() is None
+
+    running.run(session_id)
+    lab.clock.advance(seconds=running.seconds_until_due())
+    assert running.due() == [session_id]
+
+
 def test_clock_that_is_set_back_keeps_nothing_waiting(lab):
     lost, waiting = requested(lab, "lost"), requested(lab, "waiting")
     running = steps(lab, *[ProviderOutage("down")] * 5)
