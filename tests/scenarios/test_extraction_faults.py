@@ -116,6 +116,12 @@ def test_drafts_that_are_gone_fail_the_review_visibly(run):
     assert run.steps.run(session_id).reason == "draft_lost"
     assert contents(run) == []
 
+    with run.lab.store.write() as tx:
+        tx.claims.bury(session_id, "draft_lost")
+        tx.claims.revive(session_id)
+    assert run.steps.run(session_id).done == "reviewed"
+    assert contents(run) == [ALLERGY.content, HOME.content]
+
 
 # --- killed between two statements ----------------------------------------------------
 

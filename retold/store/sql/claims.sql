@@ -57,9 +57,12 @@ set extraction_failed_at = :now, extraction_error = :error, extraction_token = n
 where id = :id;
 
 -- name: revive
--- Put a segment that was set aside back on the list, with all its attempts.
+-- Put a segment that was set aside back on the list, with all its attempts; what was staged of it
+-- and cannot be read would only fail again.
 update sessions
-set extraction_failed_at = null, extraction_error = null, extraction_attempts = 0,
+set extraction_stage = case extraction_error when 'draft_lost' then 'extract'
+    else extraction_stage end,
+  extraction_failed_at = null, extraction_error = null, extraction_attempts = 0,
   extraction_next_at = null, extraction_token = null, extraction_started_at = null
 where id = :id and extraction_failed_at is not null;
 
