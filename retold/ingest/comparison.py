@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -175,33 +175,20 @@ def list_pairs(
     cosines = index.cosines_to(target.vector, seqs).tolist() if seqs else []
     wanted = object_stems(target.content, target.names) if rows else frozenset()
     relations: dict[int, tuple[Relation, float | None]] = {}
-    for row, measured in zip(rows, cosines, strict=True):
-        cosine = written.cosine(row.seq, target) if math.isnan(measured) else measured
-        own = row.attribute == target.attribute
-        if _may_matter(row.content, cosine, target, wanted, cfg, own=own):
-            relations[row.seq] = ("attribute" if own else "subject", cosine)
+    for (seq, attribute, content), measured in zip(rows, cosines, strict=True):
+        cosine = written.cosine(seq, target) if math.isnan(measured) else measured
+        own = attribute == target.attribute
+        if (
+            (own and not target.multi_valued)
+            or (cosine or 0.0) >= cfg.attribute_alias_cosine
+            or not wanted.isdisjoint(object_stems(content, target.names))
+            or (own and _says_the_same(content, target))
+        ):
+            relations[seq] = ("attribute" if own else "subject", cosine)
     for seq, near in (*neighbours.hits, *written.nearby(target, cfg.dedup_candidate_cosine)):
         relations.setdefault(seq, ("nearby", near))
     pairs = _read(tx, relations)
     return Listed(pairs, truncated, _records_version(tx), (target.scope_codes, target.entity_ids))
-
-
-def _may_matter(
-    content: str,
-    cosine: float | None,
-    target: Target,
-    wanted: Set[str],
-    cfg: IngestionConfig,
-    *,
-    own: bool,
-) -> bool:
-    """Return whether a row of the subject is judged; ``own`` means the target's attribute."""
-    return (
-        (own and not target.multi_valued)
-        or (cosine or 0.0) >= cfg.attribute_alias_cosine
-        or not wanted.isdisjoint(object_stems(content, target.names))
-        or (own and _says_the_same(content, target))
-    )
 
 
 def list_again(tx: Transaction, target: Target, listed: Listed) -> Listed | None:

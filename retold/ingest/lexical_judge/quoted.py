@@ -191,8 +191,9 @@ def _content(tokens: Sequence[Token], quantities: Quantities, grammar: Grammar) 
 def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
     """Return the stem of the first content word after the first negator, "" without one."""
     seen = False
+    negating = grammar.negators | grammar.ending | _SELDOM
     for token in clause:
-        if token.word in grammar.negators | grammar.ending | _SELDOM:
+        if token.word in negating:
             seen = True
         elif seen and (stem := stem_of(token, grammar)):
             return stem
