@@ -37,7 +37,7 @@ def test_stop_hands_a_session_back_whose_model_does_not_answer(tmp_path):
         asked.set()
         return Fault(way="hang")
 
-    with storm(tmp_path, silent, CONFIG.replace("700", "600000")) as site:
+    with storm(tmp_path, silent, CONFIG.replace("700", "100000")) as site:
         extraction = site.start("extraction", "--grace", "0.2")
         session_id = site.told(1)
         assert asked.wait(60)
