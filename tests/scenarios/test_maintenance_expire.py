@@ -6,7 +6,7 @@ import pytest
 
 from retold import Retold
 from retold.config import profile_config
-from retold.operations.maintenance.expire import count_expirable, expire_records
+from retold.operations.maintenance.expire import expire_records
 from retold.runtime import Overrides, build_runtime
 from retold.testing import FakeClock, FakeEmbedder, FakeJudge
 from tests.maintenance_support import (
@@ -38,14 +38,13 @@ def test_every_active_record_past_its_expiry_is_closed_with_one_event(tmp_path):
             remember(tx, "a moment later", expires_at=TODAY + timedelta(microseconds=1))
             gone = remember(tx, "forgotten", expires_at=LONG_AGO, status="deleted")
             tx.lexical.delete(gone.seq)
-        due = count_expirable(store)
         outcome = expire_records(store, actor="ops", pace=at_once())
         with store.read() as tx:
             rows = list(tx.run("select content, status from records order by seq"))
             events = tx.events.list_by_kind("record.status")
             closed = tx.records.by_ids([event.record_id for event in events]).values()
 
-    assert (due, outcome.expired, outcome.resumed) == (5, 5, False)
+    assert (outcome.expired, outcome.resumed) == (5, False)
     assert dict(rows) == {
         **{f"short-lived {number}": "expired" for number in range(4)},
         "lives on": "provisional",

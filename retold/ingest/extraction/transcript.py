@@ -63,10 +63,6 @@ class Window:
         """Return the framed lines."""
         return framed("transcript", (line.rendered for line in self.lines))
 
-    def turn_at(self, number: int | None) -> Turn | None:
-        """Return the turn of a cited line; None for a line that was not shown."""
-        return next((line.turn for line in self.lines if line.number == number), None)
-
 
 def eligible_turns(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """Return the turns that may be shown and quoted: dialogue and results of tools, not blanked."""

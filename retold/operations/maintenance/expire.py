@@ -48,12 +48,6 @@ def expire_records(
     return ExpireOutcome(done[JOB], batches.was_resumed)
 
 
-def count_expirable(store: Store) -> int:
-    """Return how many records ``expire_records`` would close."""
-    with store.read() as tx:
-        return ExpiryRepository(tx).count_due(tx.now)
-
-
 def _step(before: datetime, actor: str) -> Step:
     def count(tx: Transaction) -> int:
         return ExpiryRepository(tx).count_due(before)

@@ -121,14 +121,5 @@ def test_what_the_last_window_does_not_reach_is_left_out():
     ]
 
 
-def test_a_cited_line_leads_to_its_turn_and_another_to_none():
-    turns = make_turns("one", "two")
-    ((window,), _) = windows_of((replace(turns[0], origin="host"), turns[1]), WIDE)
-
-    assert window.turn_at(1) == turns[1]
-    assert window.turn_at(2) is None
-    assert window.turn_at(None) is None
-
-
 def test_a_session_without_a_word_has_no_window():
     assert windows_of((), WIDE) == ((), ())
