@@ -175,6 +175,21 @@ def test_a_denial_leaves_the_same_event_for_foreign_and_missing_ids(world):
     )
 
 
+def test_a_write_asks_each_thing_once(world, recorder):
+    """Removing ``if key not in self._known`` from MetaRepository makes it fail."""
+    _, session, *_ = world
+    session.remember("Ana likes plum cake", evidence="I like plum cake")
+
+    statements, result = recorder.of(
+        lambda: session.remember("Ana likes pear cake", evidence="I like pear cake")
+    )
+
+    assert result.kind == "created"
+    assert len(statements) <= 60
+    most = max(statements.count(statement) for statement in set(statements))
+    assert most <= 5  # the entities that stand for the user in two scopes
+
+
 def test_a_principal_with_a_blank_or_slashed_id_is_refused():
     """B35."""
     for agent_id, user_id in (("", "ana"), ("  ", "ana"), ("a", " "), ("a/b", "c"), ("a", "b/c")):
