@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from math import isnan
 from typing import Final, TypeVar
 
@@ -91,7 +91,8 @@ def require_extraction(value: Mapping[str, object]) -> None:
 def read_moment(text: str, *, ends: bool = False) -> datetime:
     """Return the moment that ISO 8601 text names; naive when it has no offset.
 
-    A bare date is the first moment of that day in UTC, or with ``ends`` the first one after it.
+    A bare date is the first moment of that day in UTC, or with ``ends`` the first one after it; the
+    last day of the calendar then stands for its end.
     Raises ValueError for anything else.
     """
     cleaned = text.strip()
@@ -99,6 +100,8 @@ def read_moment(text: str, *, ends: bool = False) -> datetime:
     try:
         if len(cleaned) != _DATE_CHARS:
             return moment if moment.tzinfo is None else moment.astimezone(UTC)
+        if ends and moment.date() == date.max:  # how models write "for ever"
+            return datetime.max.replace(tzinfo=UTC)
         day = moment.date() + timedelta(days=1) if ends else moment.date()
     except OverflowError:
         raise ValueError("beyond the calendar") from None
