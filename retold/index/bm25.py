@@ -18,9 +18,9 @@ Phrase = tuple[str, ...]
 """Index tokens that stand one after the other in one field; most have one."""
 Weights = npt.NDArray[np.float64]
 
-# FTS5's own constants.
-_K1: Final = 1.2
-_B: Final = 0.75
+K1: Final = 1.2
+B: Final = 0.75
+"""FTS5's own constants."""
 _LEAST_IDF: Final = 1e-6
 
 NARROW_PART: Final = 4
@@ -134,8 +134,7 @@ class EligibleWords:
         return sums
 
     def _idf(self, count: int) -> float:
-        idf = math.log((self._eligible.count - count + 0.5) / (count + 0.5))
-        return idf if idf > 0.0 else _LEAST_IDF
+        return inverse_frequency(self._eligible.count, count)
 
     def _found(self, phrase: Phrase) -> _Found:
         found = self._phrases.get(phrase)
@@ -204,10 +203,16 @@ class EligibleWords:
         """Return FTS5's weight of so many occurrences in records of so many tokens."""
         if self._average == 0.0:
             return np.zeros(len(times))
-        weights: Weights = (times * (_K1 + 1.0)) / (
-            times + _K1 * (1.0 - _B + _B * lengths / self._average)
+        weights: Weights = (times * (K1 + 1.0)) / (
+            times + K1 * (1.0 - B + B * lengths / self._average)
         )
         return weights
+
+
+def inverse_frequency(documents: int, holding: int) -> float:
+    """Return FTS5's idf of what so many documents hold; never 0, however common it is."""
+    idf = math.log((documents - holding + 0.5) / (holding + 0.5))
+    return idf if idf > 0.0 else _LEAST_IDF
 
 
 def _sized(mask: Mask, size: int) -> Mask:

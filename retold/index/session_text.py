@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from retold.index.bm25 import Phrase
+from retold.index.bm25 import K1, B, Phrase, inverse_frequency
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.postings import Occurrences, occurrences
 from retold.index.words import Words
 
 SessionScores = npt.NDArray[np.float64]
-"""One score per session code; 0.0 for a session that holds none of the words."""
-
-_K1: Final = 1.2
-_B: Final = 0.75
-_LEAST_IDF: Final = 1e-6
+"""One score per session code of the eligible rows; 0.0 for one that holds none of the words."""
 
 
 def session_scores(
@@ -38,15 +32,15 @@ def session_scores(
     tokens = float(lengths.sum())
     if sessions == 0 or tokens == 0.0:
         return scores
-    saturation = _K1 * (1.0 - _B + _B * lengths / (tokens / sessions))
+    saturation = K1 * (1.0 - B + B * lengths / (tokens / sessions))
     for phrase in phrases:
         found = _found(words, phrase)
         at = owners[found.rows]
         times = np.bincount(at, weights=found.times, minlength=len(records) + 1)[1:]
         holding = int(np.count_nonzero(times))
         if holding:
-            idf = math.log((sessions - holding + 0.5) / (holding + 0.5))
-            scores += (max(idf, _LEAST_IDF) * (_K1 + 1.0)) * times / (times + saturation)
+            idf = inverse_frequency(sessions, holding)
+            scores += idf * (K1 + 1.0) * times / (times + saturation)
     scores[records > most_records] = 0.0
     return scores
 

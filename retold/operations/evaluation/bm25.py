@@ -6,12 +6,11 @@ characters at a time where a script has no blanks, stop words left out of querie
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
+from retold.index.bm25 import K1, B, inverse_frequency
 from retold.models import Trigger
 from retold.operations.evaluation.cases import Case
 from retold.operations.evaluation.searching import Found
@@ -19,12 +18,6 @@ from retold.retrieve.terms import query_terms
 from retold.store.tokenizer import tokens
 from retold.text import prepare_fts
 from retold.text.token_text import token_text
-
-K1: Final = 1.2
-B: Final = 0.75
-"""FTS5's own constants."""
-LEAST_IDF: Final = 1e-6
-"""What FTS5 gives a word that more than half of the texts hold."""
 
 
 class PlainBm25:
@@ -54,7 +47,7 @@ class PlainBm25:
         scores: defaultdict[int, float] = defaultdict(float)
         for phrase in self._phrases(text):
             found = self._occurrences(phrase)
-            idf = self._idf(len(found))
+            idf = inverse_frequency(len(self._texts), len(found))
             for place, count in found.items():
                 scores[place] += idf * self._saturated(count, self._lengths[place])
         order = sorted(scores, key=lambda place: (-scores[place], place))
@@ -77,10 +70,6 @@ class PlainBm25:
         phrase = token_text(words)
         counts = {place: self._texts[place].count(phrase) for place in first}
         return {place: count for place, count in counts.items() if count}
-
-    def _idf(self, holders: int) -> float:
-        ratio = (len(self._texts) - holders + 0.5) / (holders + 0.5)
-        return max(math.log(ratio), LEAST_IDF)
 
     def _saturated(self, count: int, length: int) -> float:
         mean = self._total / len(self._texts)
