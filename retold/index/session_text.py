@@ -25,8 +25,9 @@ def session_scores(
     Sessions of more than ``most_records`` eligible records score 0 and count as documents still.
     """
     owners = _owners(eligible, len(words.lengths))
-    records = np.bincount(owners)[1:]
-    lengths = np.bincount(owners, weights=words.lengths)[1:]
+    # Rows added later without words are unknown to ``words``, and their sessions count as well.
+    records = np.bincount(eligible.sessions() + 1)[1:]
+    lengths = np.bincount(owners, weights=words.lengths, minlength=len(records) + 1)[1:]
     sessions = int(np.count_nonzero(records))
     scores = np.zeros(len(records))
     tokens = float(lengths.sum())

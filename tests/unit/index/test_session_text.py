@@ -26,7 +26,10 @@ PHRASES = st.lists(st.sampled_from("a b c e".split()).map(lambda word: (word,)),
 
 
 def indexed(rows):
-    """Return columns and words of (session, scope, words) rows."""
+    """Return columns and words of (session, scope, words) rows.
+
+    The words end with the last row that has some, as they do when others were added later.
+    """
     columns, vocabulary = Columns(), Vocabulary()
     numbers, owners = [], []
     for row, (session, scope, words) in enumerate(rows):
@@ -34,7 +37,7 @@ def indexed(rows):
         numbers += [vocabulary[word] for word in words]
         owners += [row] * len(words)
     tokens = encoded(np.array(numbers, dtype=np.int32), np.zeros(len(numbers), dtype=np.int32))
-    words = Words.of(vocabulary, tokens, np.array(owners, dtype=np.int32), len(rows))
+    words = Words.of(vocabulary, tokens, np.array(owners, dtype=np.int32), 0)
     return columns, words
 
 
