@@ -69,6 +69,16 @@ def test_evaluate_prints_one_object_of_numbers_by_preset_and_metric(data):
     assert "100 %" in done.err
 
 
+def test_evaluate_gives_equal_cases_a_store_each(data):
+    data.write_text(f"{json.dumps(case('a', TEXTS[:1]))}\n" * 2, encoding="utf-8")
+
+    done = retold_here("evaluate", "--data", data, "--preset", "measured", "--json")
+
+    assert done.code == 0, done.err
+    assert done.document["measured"]["questions"] == 2
+    assert done.document["measured"]["recall@1"] == 1.0
+
+
 def test_evaluate_shows_both_presets_beside_plain_bm25(data):
     done = retold_here("evaluate", "--data", data)
 

@@ -96,7 +96,7 @@ def read_prompts(path: Path) -> list[str]:
 
     Raises as ``read_cases``.
     """
-    return _read(path, "prompt", lambda row: _text(row))
+    return _read(path, "prompt", _prompt)
 
 
 def find_prompts(data: Path) -> Path | None:
@@ -126,9 +126,9 @@ def parse_time(text: str) -> datetime:
             continue
     try:
         moment = datetime.fromisoformat(plain)
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise ValueError("a time is in no known form") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _read(path: Path, what: str, made: Callable[[Any], _Row]) -> list[_Row]:
@@ -136,7 +136,7 @@ def _read(path: Path, what: str, made: Callable[[Any], _Row]) -> list[_Row]:
     for number, line in _lines(path):
         try:
             rows.append(made(json.loads(line)))
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             raise InvalidInput(f"{path.name} line {number} is no JSON") from None
         except KeyError as missing:
             raise InvalidInput(
@@ -155,7 +155,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
-                text = line.decode("utf-8")
+                text = line.decode("utf-8-sig")
             except UnicodeDecodeError:
                 raise InvalidInput(f"{path.name} line {number} is not UTF-8") from None
             if text.strip():
@@ -167,14 +167,19 @@ def _case(row: dict[str, Any]) -> Case:
     items = tuple(
         Item(
             str(turn["id"]),
-            turn.get("session") or "",
+            str(turn.get("session") or ""),
             parse_time(turn.get("time") or ""),
             _text(turn),
         )
         for turn in turns
     )
+    ids = {item.id for item in items}
+    if len(ids) < len(items):
+        raise ValueError("two turns have one id")
     questions = tuple(_question(one, len(items)) for one in row["questions"])
-    known = {item.id for item in items} | {item.session for item in items}
+    if any(one.gold and not one.text.strip() for one in questions):
+        raise ValueError("a question is blank")
+    known = ids | {item.session for item in items}
     return Case(
         id=str(row["id"]),
         items=items,
@@ -189,7 +194,10 @@ def _case(row: dict[str, Any]) -> Case:
 def _question(row: dict[str, Any], count: int) -> Question:
     sessions: list[str] = row.get("gold_sessions") or []
     by_session = bool(sessions) and not row.get("gold")
-    gold = frozenset(map(str, sessions if by_session else row["gold"]))
+    answers = sessions if by_session else row["gold"]
+    if not isinstance(answers, list):
+        raise TypeError
+    gold = frozenset(map(str, answers))
     visible = row.get("visible", count)
     if not isinstance(visible, int) or not 0 <= visible <= count:
         raise ValueError(f"a question sees {visible!r} of {count} turns")
@@ -202,6 +210,13 @@ def _question(row: dict[str, Any], count: int) -> Question:
         gold=gold,
         by_session=by_session,
     )
+
+
+def _prompt(row: dict[str, Any]) -> str:
+    text = _text(row)
+    if not text.strip():
+        raise ValueError("it is blank")
+    return text
 
 
 def _text(row: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -50,13 +51,14 @@ def evaluate(
     Raises what opening, writing and searching raise.
     """
     results: dict[Pipeline, Answers] = {}
+    numbers = count()
     for place, pipeline in enumerate(pipelines):
 
         def opened(case: Case, pipeline: Pipeline = pipeline) -> Searched:
             config = pipeline_config(evaluation, pipeline, case)
             if pipeline == "bm25":
                 return PlainBm25(case, config.retrieval.default_k)
-            path = folder / f"{pipeline}-{evaluation.cases.index(case)}.sqlite"
+            path = folder / f"{pipeline}-{next(numbers)}.sqlite"
             return StoredCase(case, config, open_runtime, path, gates(config))
 
         def shown(

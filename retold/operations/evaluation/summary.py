@@ -24,8 +24,8 @@ def ranking_metrics(answers: Answers) -> dict[str, Metrics]:
     """Return the measures of the ranking by category; ``all`` comes first."""
     rows: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
     for one in answers.asked:
-        rows[ALL].append(one.values)
-        rows[one.category].append(one.values)
+        for name in dict.fromkeys((ALL, one.category)):
+            rows[name].append(one.values)
     return {category: _named(MEASURES, values) for category, values in rows.items()}
 
 

@@ -1,6 +1,7 @@
 """The parts of an evaluation: its files, its measures, plain BM25, and who is asked what when."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import apsw
@@ -128,6 +129,11 @@ def test_a_file_of_cases_is_read(tmp_path):
         pytest.param(asking(text=3), "line 2 is no case: a value has", id="text is a number"),
         pytest.param(asking(visible=2), "a question sees 2 of 1 turns", id="too many visible"),
         pytest.param(asking(time="soon"), "a time is in no known form", id="time"),
+        pytest.param(asking(time="0001-01-01T00:00+05:00"), "a time is in no", id="before year 1"),
+        pytest.param(asking(gold="t0"), "a value has a wrong type", id="gold is no list"),
+        pytest.param(asking(text=" "), "line 2 is no case: a question is blank", id="blank"),
+        pytest.param(changed(turns=ROW["turns"] * 2), "two turns have one id", id="twice"),
+        pytest.param(b"[" * 100_000, "line 2 is no JSON", id="bottomless"),
     ],
 )
 def test_a_broken_line_is_named_and_its_text_is_not(tmp_path, line, reason):
@@ -167,6 +173,10 @@ def test_times_are_read_in_every_form_of_the_files(text, moment):
 
 
 # --- plain BM25 -----------------------------------------------------------------------
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    assert len(read_cases(written(tmp_path, b"\xef\xbb\xbf" + changed()))) == 1
 
 
 def test_plain_bm25_ranks_as_fts5_does():
@@ -274,6 +284,16 @@ def test_metrics_have_their_names_and_values(answers):
 
 def test_the_curve_has_a_point_for_each_gate(answers):
     assert summary.curve(answers[0]) == [(1.0, 0.0), (0.0, 0.0)]
+
+
+def test_a_question_of_a_category_called_all_counts_once(answers):
+    given, _, _ = answers
+    renamed = [replace(one, category=summary.ALL) for one in given.asked]
+
+    found = summary.ranking_metrics(replace(given, asked=renamed))
+
+    assert list(found) == [summary.ALL]
+    assert found[summary.ALL] == summary.ranking_metrics(given)[summary.ALL]
 
 
 def test_what_data_cannot_tell_is_none():
