@@ -68,7 +68,7 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
     least = cfg.null_z.threshold(signals.trigger)
     null = signals.null
     z = None if null is None else null.z
-    stands_out = None if z is None or z < least else f"passed on query: Z {z:.2f} >= {least:.2f}"
+    stands_out = None if z is None or z < least else f"passed on query: Z {z:.1f} >= {least:g}"
     words_count = null is None or null.is_partial
     closed = None if words_count or null is None else f"step 1, query: {_no_nearer(null, least)}"
 

@@ -139,7 +139,8 @@ def test_demo_finds_a_chinese_memory_by_the_lexical_channel_alone(document):
     tables = document["status"]["tables"]
 
     assert "花生" in result["record"]["content"]
-    assert result["explanation"]["matched_by"] == ["lexical"]
+    assert "lexical" in result["explanation"]["matched_by"]
+    assert result["explanation"]["gate"].startswith("passed on lexical")
     assert search["degraded"] == []
     assert len(search["log_row"]["dense"]) > 0
     assert tables["embeddings"] == tables["records"]
@@ -149,7 +150,7 @@ def test_demo_searches_for_nothing_and_shows_the_numbers(document):
     empty = [step for step in steps(document, "search") if not step["results"]]
 
     assert len(empty) == 1
-    assert re.search(r"best dense 0\.\d\d < 0\.\d\d", empty[0]["empty_reason"])
+    assert re.search(r"unrelated prompt finds: Z \S+ < 1\.00", empty[0]["empty_reason"])
 
 
 def test_demo_answers_a_foreign_id_exactly_like_an_unknown_one(document):

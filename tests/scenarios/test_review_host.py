@@ -12,8 +12,9 @@ from tests.scenarios.support import ANA, PROJECT
 
 @pytest.fixture
 def lab():
-    """Return a lab whose helper may use Ana's own scope."""
-    with MemoryLab.open() as opened:
+    """Return a lab whose helper may use Ana's own scope, and whose searches show weak finds."""
+    weak = {"retrieval": {"gate": {"null_z": {"relative_cut": 0.0}}}}
+    with MemoryLab.open(settings=weak) as opened:
         opened.retold.host.grant("helper", Scope("user", "u-17"), write=True)
         yield opened
 

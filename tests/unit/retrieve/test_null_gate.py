@@ -39,11 +39,11 @@ NEARER = "the closest record is no nearer than what an unrelated prompt finds: Z
 @pytest.mark.parametrize(
     ("asked", "fields", "passes", "says"),
     [
-        (signals(1.4), {}, True, "passed on query: Z 1.40 >= 1.00"),
+        (signals(1.4), {}, True, "passed on query: Z 1.4 >= 1"),
         (signals(0.4), {}, False, f"step 1, query: {NEARER} 0.40 < 1.00"),
         (signals(1.4, trigger="auto"), {}, False, f"{NEARER} 1.40 < 2.00"),
-        (signals(2.0, trigger="auto"), {}, True, "Z 2.00 >= 2.00"),
-        (signals(0.2, 1.1), {}, True, "Z 1.10 >= 1.00"),
+        (signals(2.0, trigger="auto"), {}, True, "Z 2.0 >= 2"),
+        (signals(0.2, 1.1), {}, True, "Z 1.1 >= 1"),
         (signals(0.4), {"entity": hit(0.0)}, False, NEARER),
         (signals(0.4), {"dense": hit(0.99)}, False, NEARER),
         (signals(0.4), {"lexical_match": match(3, 3)}, False, NEARER),
