@@ -57,7 +57,7 @@ FRAME = [
     rf"--- (?:end of )?recalled memory {TOKEN} ---",
     rf"\[{SHORT}\] (?:semantic|episodic|procedural) · {STATUS} · {KINDS} · event {DAY} · "
     rf"scope .{{1,200}}",
-    r"matched: [\w ,;./()-]+",
+    r"matched: [\w ,;./()+-]+",
     rf"conflicts? with {SHORT}(?:, {SHORT})*",
     rf"(?:earlier|later) version {SHORT}",
     r"forgotten: nothing of it is shown any more",
