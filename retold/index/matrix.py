@@ -49,8 +49,9 @@ class Matrix:
         """Write a row that was never written; None leaves it without a vector."""
         if row >= len(self._data):
             self._grow(row + row // 2 + 1)
+        # Rows without a vector are multiplied along; fresh memory may hold what is no number.
+        self._data[row] = 0.0 if vector is None else vector
         if vector is not None:
-            self._data[row] = vector
             self._has[row] = True
         for held in self.references:
             held.follow(self._data, self._has, row + 1)

@@ -172,3 +172,17 @@ def test_repr_shows_sizes_only():
     _, matrix = filled(random_units(2))
 
     assert repr(matrix) == f"Matrix(rows=2, dims={DIMS})"
+
+
+def test_memory_that_nobody_wrote_is_never_multiplied():
+    """It may hold anything, and numpy warns of what is no number."""
+    matrix = Matrix(DIMS)
+    matrix._data[:] = np.inf
+    columns, query = Columns(), unit(np.eye(1, DIMS))[0]
+    matrix.refer(matrix.referred(query[None], 0), 0)
+    for row, vector in enumerate([query, None]):
+        matrix.put(columns.append(row + 1, 1, FLAGS, NEVER_US, 0), vector)
+
+    found = matrix.search_many(query[None], columns.eligible([1], now_us=NOW), 2)
+
+    assert found == [(1, 1.0)]
