@@ -105,7 +105,10 @@ class QueryDates:
 
 @dataclass(frozen=True, slots=True)
 class _Dated:
-    """A date between two places of a query and the spans it may mean, ascending, margins aside."""
+    """A date between two places of a query and the spans it may mean, ascending, margins aside.
+
+    Without spans it has not come yet.
+    """
 
     start: int
     end: int
@@ -265,6 +268,8 @@ def _same_year(query: str, one: _Dated, other: _Dated) -> tuple[Span, ...]:
 def _bounded(query: str, one: _Dated) -> Iterator[Span]:
     """Yield the spans of one date, open to a side when the query says since, before or after."""
     before = _before(query, one.start)
+    if not one.spans:
+        return
     if _SINCE.search(before):
         yield Span(one.spans[0].first, _EVER.last)
     elif _AFTER.search(before):
