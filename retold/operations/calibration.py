@@ -211,8 +211,13 @@ class _Probe:
     def measured(self, eligible: Eligible, unk_weight: float) -> _Probed:
         words = self._index.words(self._tx, eligible)
         sample = self._reference.sample(self._index, words, eligible, self._tx.lexical.tokens)
-        if sample is None or not np.isfinite(sample.tops).all():
-            raise InvalidInput("a scope holds no vectors; embed its records first")
+        compared = _compared(self._index, eligible)
+        with_vector = int(np.count_nonzero(~np.isnan(compared).all(axis=1)))
+        if sample is None or with_vector < LEAST_RECORDS:
+            raise InvalidInput(
+                f"a scope holds fewer than {LEAST_RECORDS} records with a vector; "
+                "embed its records first"
+            )
         tops, z = sample.tops, left_out_z(sample, unk_weight)
         if self._own:
             best = [self._index.search_many([one], eligible, 1)[0][1] for one in self._vectors]
@@ -222,7 +227,7 @@ class _Probe:
             asked = zip(tops.tolist(), unks, strict=True)
             scores = [z_of(statistics, top, unk, unk_weight) for top, unk in asked]
             z = np.array([one for one in scores if one is not None], dtype=np.float64)
-        return _Probed(eligible.count, tops, z, _compared(self._index, eligible))
+        return _Probed(eligible.count, tops, z, compared)
 
 
 def _compared(index: VectorIndex, eligible: Eligible) -> Numbers:

@@ -1,18 +1,27 @@
 """Thresholds of the gate from what unrelated prompts find in a store."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pytest
 import yaml
 
 from retold.config import parse_config
+from retold.errors import InvalidInput
 from retold.host import HostItem
 from retold.index import embedder as embedders
-from retold.operations.calibration import least_threshold, left_out_z, spread_of
+from retold.operations.calibration import (
+    LEAST_RECORDS,
+    calibrate,
+    least_threshold,
+    left_out_z,
+    spread_of,
+)
 from retold.retrieve.null_signals import BankSample
 from retold.testing import MemoryLab
 from tests.cli_support import retold_here
+from tests.unit.retrieve.world import World
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet juniper kelp larch".split()
 CONTENTS = [f"The {one} box stands beside the {two}." for one in WORDS for two in WORDS[:4]]
@@ -99,6 +108,16 @@ def test_calibrate_asks_prompts_that_are_given(store, tmp_path):
 
     assert (done.document["probes"], done.document["own_probes"]) == (2, True)
     assert done.document["null_z"]["explicit"]["admitted"] == 0.5
+
+
+@pytest.mark.parametrize("vectors", [0, 1, LEAST_RECORDS - 1])
+def test_calibrate_refuses_a_scope_with_too_few_vectors(tmp_path, vectors):
+    with closing(World(tmp_path / "store.sqlite")) as world:
+        for at in range(LEAST_RECORDS):
+            world.add(f"planted bean {at}", vector=at < vectors)
+
+        with pytest.raises(InvalidInput, match="30 records with a vector; embed its records"):
+            calibrate(world.store, world.embedder, world.config)
 
 
 @pytest.mark.parametrize(
