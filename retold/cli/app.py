@@ -31,7 +31,7 @@ COMMANDS: Final = {
     "dump": ("retold.cli.dump", "Print records as JSON lines."),
     "evaluate": ("retold.cli.evaluate", "Measure what searches find in questions with answers."),
     "expire": ("retold.cli.expire", "Mark records past their expiry as expired."),
-    "extract": ("retold.cli.extract", "Extract a conversation, or look after those that wait."),
+    "extract": ("retold.cli.extract", "Ask for an extraction, or look after those that wait."),
     "get": ("retold.cli.get", "Print full records with their lineage and events."),
     "grant": ("retold.cli.grants", "Let an agent use a shared scope."),
     "history": ("retold.cli.history", "Show every version of a claim."),

@@ -25,7 +25,7 @@ _MINILM_AUTO_FLOORS = {
 }
 _MINILM_RETRIEVAL = {
     "preset": "measured",
-    "gate": {"dense_floor": _MINILM_FLOORS, "auto": {"dense_floor": _MINILM_AUTO_FLOORS}}
+    "gate": {"dense_floor": _MINILM_FLOORS, "auto": {"dense_floor": _MINILM_AUTO_FLOORS}},
 }
 
 PROFILE_VALUES: Mapping[ProfileName, Mapping[str, Any]] = {

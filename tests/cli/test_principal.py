@@ -25,7 +25,7 @@ SHARED = ("user:ana", "user:bob", "project:apollo", "org:acme")
 GRANTS = [(agent, scope) for agent in ("helper", "critic", "planner") for scope in SHARED]
 OPERATORS = (
     *("status", "migrate", "grant", "revoke", "sessions", "expire", "retain", "review-due"),
-    *("worker", "workers", "queue"),
+    *("worker", "workers", "queue", "extract", "calibrate"),
 )
 
 
@@ -218,6 +218,9 @@ def test_pair_that_asks_for_another_pairs_scope_by_search_is_refused(shared_stor
         ("worker", "all"),
         ("workers", "health"),
         ("queue", "reset"),
+        ("extract", "--pending"),
+        ("extract", "chat-1"),
+        ("calibrate",),
     ],
 )
 def test_commands_for_operators_refuse_a_pair(command, shared_store):
@@ -237,7 +240,7 @@ def test_half_a_pair_is_refused(name, shared_store):
 def test_every_command_is_known_to_read_as_a_pair_or_to_refuse_one():
     """A new command belongs in one of these lists, and in the tests that go with it."""
     reading = {"search", "get", "list", "history", "dump", "scope"}
-    without_a_store = {"completion", "demo", "models"}
+    without_a_store = {"completion", "demo", "evaluate", "models"}
 
     assert set(COMMANDS) <= reading | without_a_store | set(OPERATORS)
 
