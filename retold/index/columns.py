@@ -17,6 +17,7 @@ from retold.models import (
     RECORD_STATUSES,
     SOURCE_KINDS,
     MemoryType,
+    SourceKind,
 )
 
 Rows = npt.NDArray[np.int32]
@@ -58,6 +59,14 @@ def _flag_table(
         table[flag] = (types is None or type_ in types) and (
             status in ACTIVE_STATUSES or (include_history and status != "deleted")
         )
+    return table
+
+
+@lru_cache(maxsize=16)
+def _source_table(kinds: frozenset[SourceKind]) -> Mask:
+    """Return which of the 256 flag values are of these source kinds; ``RETIRED`` never is."""
+    table = np.zeros(256, dtype=np.bool_)
+    table[: len(_KINDS)] = [source_kind in kinds for _type, _status, source_kind in _KINDS]
     return table
 
 
@@ -138,6 +147,17 @@ class Eligible:
         else:
             rows = self.rows()
             rows = rows[np.isin(self._seq_column[rows], wanted)]
+        return Eligible(self.columns, self._seq_column, in_order=self._sorted, rows=rows)
+
+    def without(self, kinds: Collection[SourceKind]) -> Eligible:
+        """Return the eligible rows of other source kinds; itself where it has none of these."""
+        if not kinds:
+            return self
+        rows = self.rows()
+        left_out = self.columns.come_from(rows, kinds)
+        if not left_out.any():
+            return self
+        rows = rows[~left_out]
         return Eligible(self.columns, self._seq_column, in_order=self._sorted, rows=rows)
 
     def rows_of(self, seqs: Sequence[int] | Seqs) -> Rows:
@@ -309,6 +329,10 @@ class Columns:
     def are(self, rows: Rows, type_: MemoryType) -> Mask:
         """Return which of some rows are records of a type; a row that left is of none."""
         return _flag_table(frozenset((type_,)), include_history=True)[self._flags[rows]]
+
+    def come_from(self, rows: Rows, kinds: Collection[SourceKind]) -> Mask:
+        """Return which of some rows are records of these source kinds; one that left is not."""
+        return _source_table(frozenset(kinds))[self._flags[rows]]
 
     def places_of(self, others: Columns) -> Rows:
         """Return the row here, just loaded, of each row there; -1 for a retired or unknown one."""

@@ -233,13 +233,20 @@ class PoolFinder:
         return scored
 
     def _compared(self, asked: _Asked, dense: ScoredList | None) -> NullSignals | None:
-        """Return how the queries compare with unrelated prompts; None when nobody asks."""
+        """Return how the queries compare with unrelated prompts; None when nobody asks.
+
+        Records of excluded source kinds are never shown, so none of them opens the gate for others.
+        """
         if self._levers.gate_kind != "null_z":
             return None
         null_z, tokenize = self._levers.gate.null_z, asked.tx.lexical.tokens
         with asked.trace.stage("gate"):
+            excluded = self._levers.gate.floors(asked.trace.request.trigger).exclude_source_kinds
+            among, words = asked.eligible.without(excluded), asked.words
+            if among is not asked.eligible:
+                words = self._index.words(asked.tx, among)
             unks = [
-                unknown_share(asked.words, tuple(term.tokens for term in terms))
+                unknown_share(words, tuple(term.tokens for term in terms))
                 for terms in asked.lexical.terms
             ]
             queries, read = asked.trace.rewritten.queries, asked.vectors.read
@@ -248,24 +255,22 @@ class PoolFinder:
             for name, is_read in zip(named, read, strict=True):
                 if dense is None or not is_read or name in banks:
                     continue
-                sample = self._null.sample(
-                    self._index, asked.words, asked.eligible, tokenize, name=name
-                )
+                sample = self._null.sample(self._index, words, among, tokenize, name=name)
                 found = sample and bank_statistics(sample, null_z.unk_weight)
                 if found:
                     banks[name] = found
-            compared = map(AskedQuery, self._tops(asked, dense), unks, read, named)
+            compared = map(AskedQuery, self._tops(asked, dense, among), unks, read, named)
             return null_signals(banks, list(compared), null_z.unk_weight)
 
-    def _tops(self, asked: _Asked, dense: ScoredList | None) -> list[float | None]:
-        """Return the cosine of each query's nearest eligible record; None for one not read."""
+    def _tops(self, asked: _Asked, dense: ScoredList | None, among: Eligible) -> list[float | None]:
+        """Return the cosine of each query's nearest record of some; None for one not read."""
         read, vectors = asked.vectors.read, asked.vectors.vectors
         if dense is None or vectors is None:
             return [None] * len(read)
-        if len(read) == 1:
+        if len(read) == 1 and among is asked.eligible:
             return [dense.hits[0][1] if dense.hits and read[0] else None]
         nearest = [
-            self._index.search(vector, asked.eligible, 1) if is_read else []
+            self._index.search(vector, among, 1) if is_read else []
             for vector, is_read in zip(vectors, read, strict=True)
         ]
         return [hits[0][1] if hits else None for hits in nearest]

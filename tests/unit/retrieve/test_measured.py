@@ -243,6 +243,24 @@ def test_the_query_that_stands_out_most_decides(build: Build) -> None:
     assert f"Z {max(zs):.1f} >=" in response.results[0].explanation.gate
 
 
+def test_what_never_arrives_unasked_opens_the_gate_for_nothing(build: Build) -> None:
+    world, without = build(), build()
+    for content in FACTS:
+        world.add(content)
+        without.add(content)
+    summary = "prove central limits differently"
+    world.add(summary, source_kind="session_summary")
+
+    asked, host, bare = (
+        each.search(summary, trigger=trigger)
+        for each, trigger in ((world, "tool"), (world, "auto"), (without, "auto"))
+    )
+
+    assert [one.record.content for one in asked.results] == [summary]
+    assert host.results == ()
+    assert null_of(world, host) == null_of(without, bare)
+
+
 @pytest.mark.parametrize("script", ["han", "thai"])
 def test_words_decide_in_a_script_that_the_embedder_does_not_read(
     build: Build, script: str
