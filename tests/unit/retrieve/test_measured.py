@@ -243,6 +243,18 @@ def test_the_query_that_stands_out_most_decides(build: Build) -> None:
     assert f"Z {max(zs):.1f} >=" in response.results[0].explanation.gate
 
 
+def test_each_wording_of_the_bank_has_statistics_of_its_own(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(f"The user says: {content}")
+    alone = [null_of(world, world.search(one))["banks"] for one in ("tea", "tea of the user")]
+
+    both = null_of(world, world.search("tea", "tea of the user"))["banks"]
+
+    assert both == alone[0] | alone[1]
+    assert both["plain"] != both["user"]
+
+
 def test_what_never_arrives_unasked_opens_the_gate_for_nothing(build: Build) -> None:
     world, without = build(), build()
     for content in FACTS:
