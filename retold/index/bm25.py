@@ -82,6 +82,11 @@ class EligibleWords:
         """Return the words of all rows; another object as soon as any of them changes."""
         return self._words
 
+    @property
+    def rows(self) -> Eligible:
+        """Return the rows that count, by their numbers in ``snapshot``."""
+        return self._eligible
+
     def search(self, phrases: Sequence[Phrase], limit: int) -> list[Hit]:
         """Return up to ``limit`` (record key, score) that hold a phrase, best first, ties by key.
 

@@ -72,24 +72,26 @@ def boost_pool(
     if spoken is not None:
         weight = levers.boosts.session_text * unit
         raised += _raised_by_turns(
-            fused, rows, eligible, spoken, replace(levers.boosts, session_text=weight)
+            seqs, fused, rows, spoken, replace(levers.boosts, session_text=weight)
         )
     return boosted_scores(fused, raised)
 
 
 def _raised_by_turns(
+    seqs: Sequence[int],
     fused: Amounts,
     rows: Rows,
-    eligible: Eligible,
     spoken: Spoken,
     boosts: BoostLever,
 ) -> tuple[Raised, ...]:
     found = [raised_by_neighbour(fused, rows, spoken.turns, boosts.neighbour)]
     if boosts.session_text > 0.0:
-        most, snapshot = boosts.session_max_records, spoken.words.snapshot
-        scores = [session_scores(snapshot, eligible, one, most) for one in spoken.phrases if one]
-        codes = eligible.columns.sessions(rows)
+        # The words may have been loaded anew since; they know the same rows by other numbers.
+        most, words, among = boosts.session_max_records, spoken.words.snapshot, spoken.words.rows
+        scores = [session_scores(words, among, one, most) for one in spoken.phrases if one]
         if scores:
+            places = among.rows_of(seqs)
+            codes = np.where(places >= 0, among.columns.sessions(places), NO_SESSION)
             best = np.maximum.reduce(scores)
             found.append(raised_by_session_text(codes, best, boosts.session_text))
     return tuple(one for one in found if one is not None)

@@ -8,25 +8,37 @@ import numpy as np
 import pytest
 
 from retold.index.bm25 import EligibleWords
+from retold.index.columns import NEVER_US, Columns
 from retold.retrieve.poolfacts import Spoken, boost_pool
 from retold.retrieve.turns import Turns
 from retold.store.codec import to_us
-from tests.unit.index.test_session_text import indexed
+from tests.unit.index.test_session_text import FLAGS, indexed
 from tests.unit.retrieve.test_boosts import NOW, UNDATED, levers
 
 MINE, THEIRS = 1, 2
 
 
-def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE):
-    """Return the amounts by name of each pool member of (session, scope, words) rows."""
+def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE, reloaded=False):
+    """Return the amounts by name of each pool member of (session, scope, words) rows.
+
+    ``reloaded`` numbers the rows anew after the search chose its eligible ones.
+    """
     columns, words = indexed(rows)
     if times is not None:
         for seq, at in enumerate(times, start=1):
             row = columns.row_of(seq)
             columns._event[row] = to_us(at)
     eligible = columns.eligible([scope], now_us=0)
+    held = EligibleWords(words, eligible)
+    if reloaded:
+        before = Columns()
+        for seq, (session, whose, _) in [(len(rows) + 1, rows[0]), *enumerate(rows, start=1)]:
+            before.append(
+                seq, whose if seq <= len(rows) else THEIRS, FLAGS, NEVER_US, 0, session=session
+            )
+        eligible = before.eligible([scope], now_us=0)
     if spoken is not None:
-        spoken = Spoken(Turns(eligible), EligibleWords(words, eligible), spoken)
+        spoken = Spoken(Turns(eligible), held, spoken)
     _, boosts = boost_pool(
         seqs,
         np.array(fused),
@@ -60,7 +72,10 @@ def test_the_history_is_that_of_eligible_records_only():
     ]
 
 
-def test_turns_are_raised_by_what_stands_beside_them_instead_of_by_the_best_of_their_session():
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_turns_are_raised_by_what_stands_beside_them_instead_of_by_the_best_of_their_session(
+    reloaded,
+):
     rows = [
         (1, MINE, ["tea"]),
         (1, MINE, ["why"]),
@@ -69,7 +84,9 @@ def test_turns_are_raised_by_what_stands_beside_them_instead_of_by_the_best_of_t
         (2, THEIRS, ["tea"]),
     ]
 
-    found = boosted(rows, [1, 2, 3, 4], [0.8, 0.0, 0.1, 0.1], spoken=[[("tea",)], []])
+    found = boosted(
+        rows, [1, 2, 3, 4], [0.8, 0.0, 0.1, 0.1], spoken=[[("tea",)], []], reloaded=reloaded
+    )
 
     assert found == [
         {"session_text": 0.3},
