@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from retold.models import (
     EvidenceRow,
     Principal,
     Record,
+    Scope,
     SourceKind,
     Turn,
     WriteRequest,
@@ -160,7 +161,7 @@ class Revision:
         with self._denials.noted(principal), self._store.read() as tx:
             old = self._require_writable(tx, principal, record_id)
             _require_active(old, tx.now)
-            mentions = _mentions_of(tx, old)
+            mentions = _mentions_of(tx, old, readable_scopes(tx, principal))
         request = WriteRequest(
             type=old.type,
             content=content,
@@ -394,15 +395,21 @@ def _turns_of(tx: Transaction, principal: Principal) -> tuple[Turn, ...]:
     return tuple(tx.sessions.turns(session.conversation_id)) if session else ()
 
 
-def _mentions_of(tx: Transaction, record: Record) -> tuple[EntityMention, ...]:
-    """Return the record's links as explicit mentions, the primary subject first."""
+def _mentions_of(
+    tx: Transaction, record: Record, readable: Collection[Scope]
+) -> tuple[EntityMention, ...]:
+    """Return the record's links as explicit mentions, the primary subject first.
+
+    A file of version 1 may hold links to entities that the caller cannot read; those are nobody's
+    to pass on.
+    """
     links = tx.entities.links_of([record.seq]).get(record.seq, [])
     ordered = sorted(links, key=lambda link: (link[0] != record.subject_entity_id, link[1]))
     found = [(tx.entities.get(entity_id), role) for entity_id, role in ordered]
     return tuple(
         EntityMention(entity.kind, entity.canonical, role, entity.id)
         for entity, role in found
-        if entity is not None
+        if entity is not None and entity.scope in readable
     )
 
 

@@ -332,3 +332,21 @@ def test_store_stays_closed_until_unmapped_claims_are_retired(old_file):
         for record_id in UNMAPPED:
             kinds = [event.kind for event in tx.events.list_for_record(record_id)]
             assert kinds == ["record.status"]
+
+
+def test_link_to_an_entity_nobody_here_may_read_is_neither_told_nor_passed_on(shared):
+    """Files of version 1 hold such links; without the readable scopes of ``_mentions_of``
+    the refusal names the entity."""
+    foreign = _entity(shared, _about(shared, "Sam", "Sam likes chess", scope=ORG))
+    mine = shared.tell("The user needs a rest", attribute="need")
+    with shared.retold.store.write() as tx:
+        tx.entities.link(shared.record(mine).seq, foreign.id, "mentions")
+    shared.host.revoke("helper", ORG)
+
+    session = shared.retold.session("ana", agent_id="helper")
+    said = "I need two weeks off"
+    newer = session.replace(mine.record_id, said, evidence=said, reason="more")
+
+    with shared.retold.store.read() as tx:
+        seq = shared.record(newer).seq
+        assert foreign.id not in [link for link, _ in tx.entities.links_of([seq]).get(seq, [])]
