@@ -353,8 +353,8 @@ MUTANTS: tuple[Mutant, ...] = (
             ),
             Change(
                 "retold/ingest/preparation.py",
-                'if scope not in allowed_scopes(principal, grants, "write"):',
-                "if False:",
+                "    if scope not in writable:",
+                "    if False:",
             ),
         ),
         "the same look under the write lock",
