@@ -122,7 +122,9 @@ def test_dump_reads_one_moment_of_the_store(store):
         first = process.stdout.readline()
         with Retold.open(store) as opened:
             opened.host.write("project:apollo", "This came too late.")
-        out, _ = process.communicate(timeout=120)
+        # Not communicate: it would not see the lines that the first readline took along.
+        out = process.stdout.read()
+        process.communicate(timeout=120)
 
     assert process.returncode == 0
     assert len((first + out).splitlines()) == 1503
