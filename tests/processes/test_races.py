@@ -202,7 +202,9 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path):
 
     acknowledged = [writer.stdout.readline().strip() for _ in range(60)]
     writer.kill()
-    rest = writer.communicate()[0].split()
+    # Not communicate: it would not see the lines that the last readline took along.
+    rest = writer.stdout.read().split()
+    writer.communicate()
 
     acknowledged += [line for line in rest if len(line) == 36]
     with opened(path) as retold, retold.session("ana", session_id="after") as session:
