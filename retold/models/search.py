@@ -68,10 +68,20 @@ class LexicalTerm:
 
 @dataclass(frozen=True, slots=True)
 class LexicalMatch:
-    """The matched terms of the best query, out of ``total_terms`` it had."""
+    """The matched terms of the best query, out of ``total_terms`` it had.
+
+    ``share`` is the part of what it says that the record says too, from 0 to 1, where a query in an
+    unspaced script was measured by longer stretches than pairs of characters; None elsewhere.
+    """
 
     terms: tuple[LexicalTerm, ...]
     total_terms: int
+    share: float | None = None
+
+    @property
+    def part(self) -> float:
+        """Return the part of the query that was found: ``share``, or else that of its terms."""
+        return len(self.terms) / self.total_terms if self.share is None else self.share
 
 
 class Boost(NamedTuple):

@@ -82,12 +82,26 @@ class Floors:
         return floor
 
     def passed_words(self, candidate: Candidate) -> str | None:
-        """Return how the words of a candidate alone let it pass; None when they do not."""
-        return self._passed_lexical(candidate.lexical_match)
+        """Return how the words of a candidate alone let it pass; None when they do not.
+
+        A query that was measured by stretches is held to the part of them that was found.
+        """
+        match = candidate.lexical_match
+        if match is None or match.share is None:
+            return self._passed_lexical(match)
+        if match.share < self._fraction:
+            return None
+        return self._counted(match, f"lexical: {match.share:.2f} of what the query says")
 
     def missed_words(self, candidate: Candidate) -> str:
         """Return what the words of a candidate miss, where they alone decide."""
-        return self._missed_lexical(candidate.lexical_match)
+        match = candidate.lexical_match
+        if match is None or match.share is None or not match.terms:
+            return self._missed_lexical(match)
+        text = f"lexical {match.share:.2f} of what the query says"
+        if match.share < self._fraction:
+            text = f"lexical {below(match.share, self._fraction)} of what the query says"
+        return text + self._too_few(match)
 
     def _passed(self, candidate: Candidate) -> str | None:
         if candidate.entity is not None and self._exempt:
@@ -105,8 +119,11 @@ class Floors:
         matched = len(match.terms)
         if matched < self._fraction * match.total_terms:
             return None
-        counted = f"lexical: {matched}/{match.total_terms} terms"
-        if matched >= self._least_terms:
+        return self._counted(match, f"lexical: {matched}/{match.total_terms} terms")
+
+    def _counted(self, match: LexicalMatch, counted: str) -> str | None:
+        """Return what was counted when the terms are enough, or one of them is by itself."""
+        if len(match.terms) >= self._least_terms:
             return counted
         if any(term.is_identifier for term in match.terms):
             return f"{counted}, one an identifier"
@@ -127,6 +144,8 @@ class Floors:
         text = f"lexical {matched}/{match.total_terms} terms"
         if matched < self._fraction * match.total_terms:
             text += f" < {self._fraction:g}"
-        if matched < self._least_terms:
-            text += f", {matched} matched < {self._least_terms}"
-        return text
+        return text + self._too_few(match)
+
+    def _too_few(self, match: LexicalMatch) -> str:
+        matched = len(match.terms)
+        return f", {matched} matched < {self._least_terms}" if matched < self._least_terms else ""

@@ -15,6 +15,7 @@ from retold.protocols import Vectors
 from retold.retrieve.dedup import Cosines
 from retold.retrieve.fusion import ScoredList
 from retold.retrieve.named import other_names
+from retold.retrieve.stretches import Tokenize
 from retold.retrieve.terms import (
     QueryTerm,
     TermCoverage,
@@ -123,14 +124,18 @@ def _with_names(phrases: tuple[Phrase, ...], names: Sequence[Phrase]) -> tuple[P
 
 
 def lexical_matches(
-    terms: Sequence[Sequence[QueryTerm]], texts: Mapping[int, str], alias_norms: Collection[str]
+    terms: Sequence[Sequence[QueryTerm]],
+    texts: Mapping[int, str],
+    alias_norms: Collection[str],
+    tokenize: Tokenize | None = None,
 ) -> dict[int, LexicalMatch]:
     """Return which query terms each record holds, by the same keys as ``texts``.
 
     ``texts`` are the ``fields_text`` of records. Coverage is counted per query and the best kept:
-    the largest share of terms, then the most terms.
+    the largest share of what the query says, then the most terms. ``tokenize`` has runs of unspaced
+    scripts measured by their stretches, for a gate that words open.
     """
-    asked = [TermCoverage(of_query, alias_norms) for of_query in terms if of_query]
+    asked = [TermCoverage(of_query, alias_norms, tokenize) for of_query in terms if of_query]
     if not asked:
         return {}
     first, *others = asked
@@ -174,7 +179,7 @@ def entity_search(
 
 
 def _coverage_order(match: LexicalMatch) -> tuple[float, int]:
-    return len(match.terms) / match.total_terms, len(match.terms)
+    return match.part, len(match.terms)
 
 
 def _nearest(index: VectorIndex, vectors: Vectors | None, rows: Eligible, limit: int) -> list[int]:

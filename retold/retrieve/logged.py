@@ -32,6 +32,7 @@ FIELDS = (
     "freshness",
     "boosts",
     "score",
+    "share",
 )
 """What is kept of a candidate, written once per row of the log.
 
@@ -66,6 +67,7 @@ def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> lis
         candidate.freshness_multiplier,
         [[boost.name, boost.amount, boost.reason] for boost in candidate.boosts],
         candidate.score,
+        match.share if match else None,
     ]
 
 
@@ -86,7 +88,7 @@ def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> 
         event_at=from_us(value["event_us"]),
         dense=_hit_from_log(value["dense"]),
         lexical=_hit_from_log(value["lexical"]),
-        lexical_match=None if total is None else LexicalMatch(terms, total),
+        lexical_match=None if total is None else LexicalMatch(terms, total, value.get("share")),
         entity=_hit_from_log(value["entity"]),
         entity_id=value["entity_id"],
         cosine=value.get("cosine"),

@@ -8,7 +8,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from retold.retrieve.terms import Tokenize, query_terms
+from retold.retrieve.stretches import Tokenize
+from retold.retrieve.terms import query_terms
 
 BANK_VERSION: Final = "1"
 """Rises with every change of the prompts: a Z means nothing without them."""

@@ -30,7 +30,7 @@ from retold.retrieve.null_bank import (
     phrases_of_queries,
 )
 from retold.retrieve.signals import BankStatistics, NullQuery, NullSignals
-from retold.retrieve.terms import Tokenize
+from retold.retrieve.stretches import Tokenize
 
 Numbers = npt.NDArray[np.float64]
 

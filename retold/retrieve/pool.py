@@ -162,7 +162,9 @@ class PoolFinder:
         null = self._compared(asked, dense)
         with trace.stage("lexical"):
             texts = self._index.texts_of(tx, [seq for seq, _ in found.lexical.hits])
-            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms)
+            # Longer stretches are only looked for where words open the gate.
+            tokenize = tx.lexical.tokens if null is not None and null.is_partial else None
+            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms, tokenize)
         with trace.stage("boost"):
             scored = self._boosted(asked, scored, entity)
         with trace.stage("fuse"):

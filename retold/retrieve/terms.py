@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Final
 
 from retold.models import LexicalMatch, LexicalTerm
-from retold.retrieve.stopwords import ENGLISH_STOP_WORDS, UNSPACED_STOP_WORDS
+from retold.retrieve.stopwords import ENGLISH_STOP_WORDS
+from retold.retrieve.stretches import (
+    RunStretches,
+    Tokenize,
+    covered,
+    run_phrase,
+    run_tokens,
+    stretches_of,
+)
 from retold.retrieve.words import (
     Run,
     Word,
@@ -18,7 +26,7 @@ from retold.retrieve.words import (
     strip_punctuation,
 )
 from retold.text import normalize_alias
-from retold.text.prepare import clean, is_alphabetic, run_grams, spell
+from retold.text.prepare import clean, is_alphabetic, spell
 from retold.text.scripts import UNSPACED_RUN, clusters, script_of
 from retold.text.token_text import token_text
 
@@ -36,12 +44,8 @@ MAX_ALIAS_NGRAMS: Final = 4096
 MIN_RUN_NGRAM: Final = 2
 MAX_RUN_NGRAM: Final = 12
 
-_STOP_WORDS: Final = frozenset(map(clean, UNSPACED_STOP_WORDS))
-_LONGEST_STOP_WORD: Final = max(len(clusters(word)) for word in _STOP_WORDS)
-
-Tokenize = Callable[[str], Sequence[str]]
-"""FTS5's own `porter unicode61 remove_diacritics 2` on text that is already prepared; returns the
-tokens in order and must not prepare again."""
+MAX_STRETCHES: Final = 512
+"""Stretches of one query; the runs that come after so many say nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ class QueryTerm:
     ``tokens`` must stand contiguously in one field for the term to count as found. ``phrases``
     are prepared texts any of which finds a record; they are not tokens yet, because stemming a
     stem again may change it. For a term of an unspaced script, ``runs`` are the token
-    sequences of the runs it comes from: found in full, they make it an identifier. ``alias_norm``
-    is the value as ``normalize_alias`` writes it.
+    sequences of the runs it comes from: found in full, they make it an identifier. ``run_texts``
+    are those runs as they are read. ``alias_norm`` is the value as ``normalize_alias`` writes it.
     """
 
     value: str = field(repr=False)
@@ -61,6 +65,7 @@ class QueryTerm:
     is_identifier: bool = False
     is_unspaced: bool = False
     runs: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    run_texts: tuple[str, ...] = field(default=(), repr=False)
     alias_norm: str = field(default="", repr=False)
 
 
@@ -97,6 +102,7 @@ def _merged(known: QueryTerm, again: QueryTerm) -> QueryTerm:
         phrases=tuple(dict.fromkeys(known.phrases + again.phrases)),
         is_identifier=known.is_identifier or again.is_identifier,
         runs=tuple(dict.fromkeys(known.runs + again.runs)),
+        run_texts=tuple(dict.fromkeys(known.run_texts + again.run_texts)),
     )
 
 
@@ -134,33 +140,26 @@ def _shortened(text: str) -> str:
 def _run_terms(run: Run, tokenize: Tokenize) -> Iterator[QueryTerm]:
     text = run.text[:MAX_TERM_CHARS]
     units = clusters(text)
-    covered = _covered(units)
-    if all(covered):
+    silent = covered(units)
+    if all(silent):
         return
-    runs = tuple(_run_tokens(core, tokenize) for core in _cores(units, covered))
+    runs = tuple(run_tokens(core, tokenize) for core in _cores(units, silent))
     pairs = [""] if len(units) == 1 else units[1:]
     start = 0
     for place, second in enumerate(pairs):
         first = units[place]
-        if not (covered[place] and (not second or covered[place + 1])):
+        if not (silent[place] and (not second or silent[place + 1])):
             value = first + second
             yield QueryTerm(
                 value,
-                _run_tokens(value, tokenize),
+                run_tokens(value, tokenize),
                 _run_phrases(text, start, first, value),
                 is_unspaced=True,
                 runs=runs,
+                run_texts=(text,),
                 alias_norm=normalize_alias(value),
             )
         start += len(first)
-
-
-def _run_tokens(run: str, tokenize: Tokenize) -> tuple[str, ...]:
-    return tuple(tokenize(_run_phrase(run)))
-
-
-def _run_phrase(run: str) -> str:
-    return spell(" ".join(run_grams(run)))
 
 
 def _run_phrases(text: str, start: int, first: str, value: str) -> tuple[str, ...]:
@@ -170,34 +169,19 @@ def _run_phrases(text: str, start: int, first: str, value: str) -> tuple[str, ..
     trigrams rank best, so each pair brings those that begin in its first character.
     """
     if not is_alphabetic(value):
-        return (_run_phrase(value),) if len(value) != MIN_RUN_NGRAM else (spell(value),)
+        return (run_phrase(value),) if len(value) != MIN_RUN_NGRAM else (spell(value),)
     places = range(start, min(start + len(first), len(text) - 2))
-    return tuple(spell(text[i : i + 3]) for i in places) or (_run_phrase(value),)
+    return tuple(spell(text[i : i + 3]) for i in places) or (run_phrase(value),)
 
 
-def _covered(units: Sequence[str]) -> list[bool]:
-    """Tell for each written character of a run whether a function word covers it."""
-    covered = [False] * len(units)
-    for start in range(len(units)):
-        for end in range(start + 1, min(start + _LONGEST_STOP_WORD, len(units)) + 1):
-            word = "".join(units[start:end])
-            if word in _STOP_WORDS and not (start == 0 and _is_postposition(word)):
-                covered[start:end] = [True] * (end - start)
-    return covered
-
-
-def _is_postposition(word: str) -> bool:
-    return len(word) == 1 and script_of(word) in ("kana", "hangul")
-
-
-def _cores(units: Sequence[str], covered: Sequence[bool]) -> tuple[str, ...]:
+def _cores(units: Sequence[str], silent: Sequence[bool]) -> tuple[str, ...]:
     """Return what must be found in full for a run to identify: itself, or its core.
 
     The core is the run without the function words at its ends. A core of one character takes a
     neighbour along, since that may be half of its word. Nothing shorter than two characters
     identifies.
     """
-    inside = [place for place, is_covered in enumerate(covered) if not is_covered]
+    inside = [place for place, is_silent in enumerate(silent) if not is_silent]
     first, last = inside[0], inside[-1] + 1
     spans = {(0, len(units)): None}
     if last - first >= MIN_RUN_NGRAM:
@@ -225,12 +209,18 @@ class TermCoverage:
     """Which terms of one query a record holds: made once per query, asked for every record.
 
     ``alias_norms`` are the normalised aliases that the query named: a term is flagged when it is
-    one, or belongs to one whose words were all found.
+    one, or belongs to one whose words were all found. With ``tokenize`` a query with unspaced
+    runs is measured by its stretches as well.
     """
 
-    __slots__ = ("_aliases", "_needles", "_total")
+    __slots__ = ("_aliases", "_needles", "_runs", "_total", "_worth")
 
-    def __init__(self, terms: Sequence[QueryTerm], alias_norms: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        terms: Sequence[QueryTerm],
+        alias_norms: Collection[str] = (),
+        tokenize: Tokenize | None = None,
+    ) -> None:
         self._total = len(terms)
         self._needles = [
             (
@@ -242,12 +232,16 @@ class TermCoverage:
             for term in terms
         ]
         self._aliases = [frozenset(_alias_words(alias)) for alias in alias_norms]
+        self._runs = () if tokenize is None else tuple(_stretches(terms, tokenize))
+        spaced = sum(not term.is_unspaced for term in terms)
+        self._worth = spaced + sum(run.worth for run in self._runs)
 
     def of(self, record: str) -> LexicalMatch:
         """Return the terms whose tokens stand contiguously in one field of the record.
 
         ``record`` is the ``fields_text`` of its indexed fields. ``total_terms`` counts the
-        query's terms, found or not.
+        query's terms, found or not; ``share`` is None for a query that was not measured by
+        stretches, and counts a word of a spaced script as one.
         """
         found = [needle for needle in self._needles if needle[0] in record]
         aliases = self._named(found) if self._aliases else frozenset[str]()
@@ -263,11 +257,26 @@ class TermCoverage:
                 for _, term, runs, plain in found
             ),
             self._total,
+            self._share(record, found) if self._runs else None,
         )
+
+    def _share(self, record: str, found: Sequence[_Needle]) -> float:
+        said = sum(not term.is_unspaced for _, term, _, _ in found)
+        return (said + sum(run.found_in(record) for run in self._runs)) / self._worth
 
     def _named(self, found: Iterable[_Needle]) -> frozenset[str]:
         norms = {term.alias_norm for _, term, _, _ in found}
         return frozenset().union(*(words for words in self._aliases if words <= norms))
+
+
+def _stretches(terms: Sequence[QueryTerm], tokenize: Tokenize) -> Iterator[RunStretches]:
+    count = 0
+    for text in dict.fromkeys(text for term in terms for text in term.run_texts):
+        if count >= MAX_STRETCHES:
+            return
+        run = stretches_of(text, tokenize)
+        count += len(run.needles)
+        yield run
 
 
 def _alias_words(alias: str) -> set[str]:

@@ -15,11 +15,16 @@ def hit(score: float, rank: int = 1) -> GeneratorHit:
 
 
 def match(
-    plain: int = 0, total: int = 1, *, identifiers: int = 0, aliases: int = 0
+    plain: int = 0,
+    total: int = 1,
+    *,
+    identifiers: int = 0,
+    aliases: int = 0,
+    share: float | None = None,
 ) -> LexicalMatch:
     kinds = [(False, False)] * plain + [(True, False)] * identifiers + [(False, True)] * aliases
     terms = tuple(LexicalTerm(f"t{n}", *flags) for n, flags in enumerate(kinds))
-    return LexicalMatch(terms, total)
+    return LexicalMatch(terms, total, share)
 
 
 def candidate(seq: int = 1, **fields: Any) -> Candidate:

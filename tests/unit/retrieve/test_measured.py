@@ -294,6 +294,33 @@ def test_words_decide_in_a_script_that_the_embedder_does_not_read(
     assert json.loads(world.log(response)["candidates"])["alpha"] == 0.3
 
 
+@pytest.mark.parametrize("script", ["han", "thai"])
+def test_what_a_record_says_counts_and_not_which_pairs_it_shares(build: Build, script: str) -> None:
+    """Fails when pairs are counted: in Chinese half of them are halves of two words, in Thai most
+    stand somewhere in any long record. The log decides as the search did."""
+    held, asked, other = {
+        "han": (
+            "鼠疫于1348年抵达英格兰的南部海岸",
+            "鼠疫何时到英格兰？",
+            "利率如何影响通货膨胀？",
+        ),
+        "thai": (
+            "นาฬิกาแพง ราตรีสวัสดิ์ กาคาบแฟ้ม ราคาคง",
+            "ราคาคงนาฬิกาแพง",
+            "ราคากาแฟ",
+        ),
+    }[script]
+    world = build(LATIN_ONLY)
+    world.add(held)
+    found, missed = world.search(asked), world.search(other)
+    rows = [world.log(one) for one in (found, missed)]
+
+    assert [one.record.content for one in found.results] == [held]
+    assert "of what the query says" in found.results[0].explanation.gate
+    assert missed.results == ()
+    assert [len(replay_gate(row).kept) for row in rows] == [1, 0]
+
+
 def test_a_query_of_another_script_beside_one_that_is_read(build: Build) -> None:
     world = build(LATIN_ONLY)
     world.add("用户对花生过敏")

@@ -49,6 +49,30 @@ NEARER = "the closest record is no nearer than what an unrelated prompt finds: Z
         (signals(0.4), {"lexical_match": match(3, 3)}, False, NEARER),
         (signals(None), {"lexical_match": match(2, 4)}, True, "passed on lexical: 2/4 terms"),
         (signals(None), {"lexical_match": match(2, 5)}, False, "lexical 2/5 terms < 0.5"),
+        (
+            signals(None),
+            {"lexical_match": match(2, 9, share=0.5)},
+            True,
+            "passed on lexical: 0.50 of what the query says",
+        ),
+        (
+            signals(None),
+            {"lexical_match": match(9, 9, share=0.49)},
+            False,
+            "so words decide; lexical 0.49 < 0.50 of what the query says",
+        ),
+        (
+            signals(None),
+            {"lexical_match": match(1, 1, share=1.0)},
+            False,
+            "lexical 1.00 of what the query says, 1 matched < 2",
+        ),
+        (
+            signals(None),
+            {"lexical_match": match(identifiers=1, share=1.0)},
+            True,
+            "0 of what the query says, one an identifier",
+        ),
         (signals(None), {"entity": hit(0.0)}, False, "does not read the script of the query"),
         (signals(None), {"dense": hit(0.99)}, False, "so words decide; no lexical match"),
         (
