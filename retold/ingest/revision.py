@@ -120,8 +120,9 @@ class Revision:
     ) -> Record:
         """Turn a record into a tombstone that no search and no reader shows.
 
-        Its full-text row and entity links go in the same transaction; its text stays in the file
-        until an operator erases it, and the words behind it are not taken up again by a replay.
+        Its full-text row, token vectors and entity links go in the same transaction; its text stays
+        in the file until an operator erases it, and the words behind it are not taken up again by a
+        replay.
         Records of any status can be forgotten, once. Raises NotFound or InvalidInput.
         """
         reason = admitted_reason(reason, self._content_policy)
@@ -129,6 +130,7 @@ class Revision:
         def change(tx: Transaction, record: Record) -> Record:
             tx.evidence.suppress(record.seq)
             tx.lexical.delete(record.seq)
+            tx.token_vectors.delete(record.seq)
             tx.entities.unlink(record.seq)
             return tx.records.update(replace(record, status="deleted"))
 

@@ -58,8 +58,9 @@ class EmbeddingRepository:
     def put(self, seq: int, vector: npt.ArrayLike) -> None:
         """Store the unit vector of a record under the transaction's version.
 
-        Raises EmbeddingError for an unusable vector, EmbeddingProfileMismatch when the store
-        does not know yet whose vectors it holds.
+        Token vectors that came with an earlier one are removed. Raises EmbeddingError for an
+        unusable vector, EmbeddingProfileMismatch when the store does not know yet whose vectors it
+        holds.
         """
         identity = self._tx.meta.embedding_identity()
         if identity is None:
@@ -76,6 +77,7 @@ class EmbeddingRepository:
                 "index_version": self._tx.version(),
             },
         )
+        self._tx.token_vectors.delete(seq)
 
     def note_text(self, *, named: bool) -> None:
         """Remember of what text the vector just stored was made: with its subject's name or not.

@@ -61,6 +61,8 @@ COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = MappingProxyType(
         ),
         # A vector can be inverted to something close to its text.
         "embeddings": _table(content="vector", metadata="seq model version dims index_version"),
+        # One vector per word is closer still to the text.
+        "token_vectors": _table(content="codes", metadata="seq vector_version"),
         FULL_TEXT_TABLE: _table(content="content subject aliases"),
         # The digest of a short transcript can be guessed.
         "sessions": _table(

@@ -73,7 +73,10 @@ class Issue:
     reason: str
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(100, "0100_initial.sql"),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(100, "0100_initial.sql"),
+    Migration(101, "0101_token_vectors.sql"),
+)
 """In order; the first creates the schema and takes over files of version 1."""
 
 SCHEMA_VERSION = MIGRATIONS[-1].version
@@ -179,9 +182,12 @@ def _migrate(connection: apsw.Connection, clock: Clock, new_id: IdSource) -> Mig
             with connection:
                 tx = Transaction(connection, now=clock(), new_id=new_id, writable=True)
                 steps += _apply(tx, migration)
+        first = steps[0] if steps else MigrationReport(SCHEMA_VERSION, SCHEMA_VERSION)
         with connection:
             unresolved = count_unresolved(tx)
-    first = steps[0] if steps else MigrationReport(SCHEMA_VERSION, SCHEMA_VERSION)
+            if first.from_version == version_1.VERSION:
+                rows = {table: count for table, count in tx.meta.row_counts().items() if count}
+                first = replace(first, rows=rows)
     return replace(first, to_version=SCHEMA_VERSION, unresolved=unresolved)
 
 
@@ -210,7 +216,7 @@ def _apply(tx: Transaction, migration: Migration) -> list[MigrationReport]:
     if state == "version_1":
         carried = version_1.carry_over(tx)
         report = MigrationReport(
-            version_1.VERSION, migration.version, carried.rows, carried.naive_timestamps
+            version_1.VERSION, migration.version, naive_timestamps=carried.naive_timestamps
         )
     if migration.backfill is not None:
         migration.backfill(tx)

@@ -179,6 +179,12 @@ create table embeddings (
 ) strict;
 create index embeddings_index_version on embeddings(index_version);
 
+create table token_vectors (
+  seq integer primary key references embeddings(seq) on delete cascade,
+  vector_version integer not null,
+  codes blob not null
+) strict;
+
 create virtual table records_fts using fts5(
   content, subject, aliases,
   tokenize = 'porter unicode61 remove_diacritics 2'

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from retold.store.scopes import ScopeRepository
     from retold.store.search_log import SearchLogRepository
     from retold.store.sessions import SessionRepository
+    from retold.store.token_vectors import TokenVectorRepository
 
 Bindings = Mapping[str, Any] | Sequence[Any]
 CommitHook = Callable[[int], None]
@@ -171,6 +172,13 @@ class Transaction:
         from retold.store.embeddings import EmbeddingRepository
 
         return EmbeddingRepository(self)
+
+    @cached_property
+    def token_vectors(self) -> TokenVectorRepository:
+        """Return stored token vectors."""
+        from retold.store.token_vectors import TokenVectorRepository
+
+        return TokenVectorRepository(self)
 
     @cached_property
     def projection(self) -> ProjectionRepository:

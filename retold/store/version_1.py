@@ -103,9 +103,8 @@ _DROP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """Rows per new table, and how many moments without an offset were taken as UTC."""
+    """How many moments without an offset were taken as UTC."""
 
-    rows: Mapping[str, int]
     naive_timestamps: int
 
 
@@ -240,19 +239,19 @@ def _keep_embedding_identity(tx: Transaction) -> None:
 
 def _finish(tx: Transaction, naive_timestamps: int) -> CarriedOver:
     tx.meta.set_int("migrated_from", VERSION)
-    rows = {table: count for table, count in tx.meta.row_counts().items() if count}
+    ((records, issues),) = tx.run(QUERIES["count_carried"])
     tx.events.append(
         "store.migrated",
         ACTOR,
         payload={
             "from": VERSION,
             "to": MIGRATION_VERSION,
-            "records": rows.get("records", 0),
-            "issues": rows.get("migration_issues", 0),
+            "records": records,
+            "issues": issues,
             "naive_timestamps": naive_timestamps,
         },
     )
-    return CarriedOver(rows, naive_timestamps)
+    return CarriedOver(naive_timestamps)
 
 
 class _Moments:

@@ -1,6 +1,7 @@
 import pytest
 
 from retold.store import Store
+from retold.store.migrations import SCHEMA_VERSION
 from tests.cli_support import refusal, retold
 from tests.migration import version_1_file
 
@@ -16,7 +17,7 @@ def test_migrate_lists_records_without_a_subject_and_leaves_with_2(old):
     finished = retold("migrate", "--store", old)
 
     assert finished.code == 2
-    assert "migrated from schema 1 to 100" in finished.out
+    assert f"migrated from schema 1 to {SCHEMA_VERSION}" in finished.out
     for record_id, reason in (("u-none", "no_about_link"), ("u-two", "several_about_links")):
         assert any(record_id in line and reason in line for line in finished.out.splitlines())
     assert finished.err == (
@@ -57,7 +58,7 @@ def test_migrate_settles_records_without_a_subject_under_the_operators_name(
     with Store.open(old) as store, store.read() as tx:
         assert tx.records.require("u-none").status == status
         assert {one.actor for one in tx.events.list_by_kind(event)} >= {"sam"}
-    assert retold("migrate", "--store", old).out.endswith("has schema 100 already\n")
+    assert retold("migrate", "--store", old).out.endswith(f"has schema {SCHEMA_VERSION} already\n")
 
 
 def test_migrate_of_a_present_store_changes_nothing(store):
@@ -65,5 +66,5 @@ def test_migrate_of_a_present_store_changes_nothing(store):
     finished = retold("migrate", "--store", store, "--json")
 
     assert finished.code == 0
-    assert finished.document["report"]["from_version"] == 100
+    assert finished.document["report"]["from_version"] == SCHEMA_VERSION
     assert store.read_bytes() == before

@@ -8,6 +8,7 @@ from wcwidth import wcswidth
 
 from retold import Retold
 from retold.store import Store
+from retold.store.migrations import SCHEMA_VERSION
 from tests.cli_support import environment, refusal, retold, without_modules
 from tests.store_support import prepare
 
@@ -15,7 +16,7 @@ from tests.store_support import prepare
 def test_status_counts_what_the_store_holds(store):
     status = retold("status", "--store", store, "--json").document
 
-    assert status["schema_version"] == 100
+    assert status["schema_version"] == SCHEMA_VERSION
     assert status["profile"] == "offline"
     assert status["configured"] == "profile offline, from the store"
     assert status["records"] == {"semantic": {"confirmed": 3, "superseded": 1}}

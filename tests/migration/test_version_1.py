@@ -47,7 +47,7 @@ def tx(report_and_path):
 def test_migration_reports_what_it_did(report_and_path):
     report, _ = report_and_path
 
-    assert (report.from_version, report.to_version) == (1, 100)
+    assert (report.from_version, report.to_version) == (1, migrations.SCHEMA_VERSION)
     assert report.unresolved == len(UNMAPPED)
     assert report.naive_timestamps == 4
     assert report.rows["records"] == 17

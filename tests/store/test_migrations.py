@@ -43,7 +43,7 @@ def test_migrate_creates_a_new_file_with_its_identity(tmp_path):
     assert (report.from_version, report.to_version) == (0, migrations.SCHEMA_VERSION)
     assert (report.unresolved, report.naive_timestamps, report.rows) == (0, 0, {})
     assert connection.pragma("application_id") == migrations.APPLICATION_ID == 0x52746C64
-    assert connection.pragma("user_version") == 100
+    assert connection.pragma("user_version") == migrations.SCHEMA_VERSION
     meta = dict(connection.execute("select key, value from store_meta"))
     assert {key: meta[key] for key in ("records_version", "embedding_generation")} == {
         "records_version": 0,

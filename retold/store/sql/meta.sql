@@ -50,4 +50,5 @@ union all select 'session_turns', count(*) from session_turns
 union all select 'sessions', count(*) from sessions
 union all select 'store_meta', count(*) from store_meta
 union all select 'suppressed_evidence', count(*) from suppressed_evidence
+union all select 'token_vectors', count(*) from token_vectors
 union all select 'turn_decisions', count(*) from turn_decisions;

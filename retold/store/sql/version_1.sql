@@ -578,3 +578,7 @@ drop table v1_search_log;
 -- name: search_log_columns
 -- Which columns the old log has.
 select name from pragma_table_info('v1_search_log');
+
+-- name: count_carried
+-- How many records were carried over, and for how many an operator must decide.
+select (select count(*) from records), (select count(*) from migration_issues);
