@@ -37,6 +37,7 @@ from retold.config import RetoldConfig, parse_config
 from retold.index.embedder import embedder_from_config
 from retold.models import ACTIVE_STATUSES, RECORD_STATUSES, SearchRequest
 from retold.operations.evaluation.cases import Case, Question, parse_time, read_cases
+from retold.operations.evaluation.evaluate import EVERYTHING
 from retold.operations.evaluation.metrics import CUTOFFS, measure
 from retold.operations.evaluation.searching import MovedClock, StoredCase
 from retold.operations.requests import request_extraction
@@ -49,7 +50,11 @@ from retold.runtime import MemoryRuntime, build_runtime
 from retold.text import locate_quote
 
 AGENT = "assistant"
-SETTINGS = {"hosted": {"max_retries": 0}, "queue": {"backend": "none"}}
+SETTINGS = {
+    "hosted": {"max_retries": 0},
+    "queue": {"backend": "none"},
+    "retrieval": {"pool_limit": EVERYTHING},
+}
 DEPTH = 10
 
 

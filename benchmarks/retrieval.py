@@ -33,6 +33,7 @@ from retold.host import HostItem
 from retold.index.embedder import embedder_from_config
 from retold.models import Candidate, MemoryType, SearchRequest, Trigger
 from retold.operations.evaluation.cases import Case, Question, read_cases
+from retold.operations.evaluation.evaluate import EVERYTHING
 from retold.operations.evaluation.metrics import measure
 from retold.operations.evaluation.vectors import CachedEmbedder
 from retold.retrieve.replay import logged_candidates, replay_gate
@@ -217,8 +218,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"skipped: {options.data.name} is absent; give its path", file=sys.stderr)
         return 0
     longest = options.per_generator_k
-    retrieval = {} if longest is None else {"retrieval": {"per_generator_k": longest}}
-    config = parse_config(retrieval, profile="offline")
+    retrieval = {"per_generator_k": longest, "pool_limit": EVERYTHING}
+    config = parse_config({"retrieval": retrieval}, profile="offline")
     progress = Progress()
     cases = limited(read_cases(options.data), options.limit)
     embedder = CachedEmbedder(embedder_from_config(config.embedding), options.cache)

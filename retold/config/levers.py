@@ -65,11 +65,13 @@ class FreshnessLever:
 class Levers:
     """Every choice of the pipeline, none unset; fields have the names of their keys.
 
-    ``gate`` is the configured block with ``gate_kind`` as its kind.
+    ``gate`` is the configured block with ``gate_kind`` as its kind; a ``pool_limit`` of None is no
+    limit.
     """
 
     preset: Preset
     per_generator_k: int
+    pool_limit: int | None
     fusion: FusionLever
     entities: EntityLever
     boosts: BoostLever
@@ -91,6 +93,7 @@ class _Unset:
     """What each lever is in one preset when its key is null."""
 
     per_generator_k: int
+    pool_limit: int | None
     fusion: FusionKind
     entities: EntityRole
     date_interval: float
@@ -104,6 +107,7 @@ class _Unset:
 _PRESETS: Final[Mapping[Preset, _Unset]] = {
     "design": _Unset(
         per_generator_k=30,
+        pool_limit=None,
         fusion="rrf",
         entities="list",
         date_interval=0.0,
@@ -115,6 +119,7 @@ _PRESETS: Final[Mapping[Preset, _Unset]] = {
     ),
     "measured": _Unset(
         per_generator_k=100,
+        pool_limit=50,
         fusion="convex",
         entities="tie_break",
         date_interval=0.3,
@@ -135,6 +140,7 @@ def resolve_levers(retrieval: RetrievalConfig) -> Levers:
     return Levers(
         preset=retrieval.preset,
         per_generator_k=_or(retrieval.per_generator_k, unset.per_generator_k),
+        pool_limit=_or(retrieval.pool_limit, unset.pool_limit),
         fusion=FusionLever(
             _or(fusion.kind, unset.fusion), retrieval.rrf_k, fusion.alpha, fusion.alpha_uncovered
         ),

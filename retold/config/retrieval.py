@@ -341,6 +341,13 @@ class RetrievalConfig(Block):
         "records",
         ge=1,
     )
+    pool_limit: int | None = key(
+        None,
+        "Candidates that remain after the boosts for the gate and the log, never fewer than twice "
+        "the k of a search; null is all in design and 50 in measured.",
+        "records",
+        ge=1,
+    )
     max_alias_tokens: int = key(4, "Longest entity alias looked for in a query.", "tokens", ge=1)
     rrf_k: int = key(60, "Fusion constant: a list adds 1 / (rrf_k + rank).", "ranks", ge=1)
     fusion: FusionConfig = FusionConfig()

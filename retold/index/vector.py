@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from retold.errors import EmbeddingProfileMismatch, StoreError
 from retold.index.bm25 import EligibleWords
-from retold.index.columns import Eligible, Mask, Rows
+from retold.index.columns import Eligible, Mask, Rows, Seqs
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
 from retold.index.remembered import Remembered
@@ -352,7 +352,10 @@ class VectorIndex:
         return self._cosines(unit_vector(vector, self._identity.dims), seqs)
 
     def best_cosines(
-        self, vectors: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, seqs: Sequence[int]
+        self,
+        vectors: Sequence[npt.ArrayLike] | Vectors,
+        eligible: Eligible,
+        seqs: Sequence[int] | Seqs,
     ) -> Scores:
         """Return each record's best cosine over the queries, in order; NaN where one has no vector.
 

@@ -16,7 +16,8 @@ class Scored(NamedTuple):
     """A member of the pool: its fused score, what it comes from, and the score after boosts.
 
     ``cosine`` and ``bm25`` are None for a fusion by rank, ``cosine`` too without a vector;
-    ``boosted`` None means that nothing was boosted.
+    ``boosted`` None means that nothing was boosted. ``rank`` is its place by the fused score,
+    counted from 1; 0 says that nothing was left out before it.
     """
 
     seq: int
@@ -25,6 +26,7 @@ class Scored(NamedTuple):
     bm25: float | None = None
     boosted: float | None = None
     boosts: tuple[Boost, ...] = ()
+    rank: int = 0
 
 
 def without_absent(scored: ScoredList, rows: Mapping[int, CandidateRow]) -> ScoredList:
@@ -48,7 +50,7 @@ def assemble_pool(
         for rank, (seq, score) in enumerate(scored.hits, start=1):
             if seq in found:
                 found[seq][scored.name] = GeneratorHit(rank, float(score))
-    for rank, one in enumerate(fused, start=1):
+    for place, one in enumerate(fused, start=1):
         seq, values = one.seq, found[one.seq]
         if "lexical" in values:
             values["lexical_match"] = matches.get(seq)
@@ -56,7 +58,7 @@ def assemble_pool(
             values["entity_id"] = entity_of.get(seq)
         values["fused_score"] = one.fused
         values["score"] = one.fused if one.boosted is None else one.boosted
-        values["fused_rank"] = rank
+        values["fused_rank"] = one.rank or place
         values["cosine"], values["bm25"], values["boosts"] = one.cosine, one.bm25, one.boosts
     return tuple(map(candidate_of, found.values()))
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.config.levers import Levers
-from retold.index.columns import NO_SESSION
+from retold.index.columns import NO_SESSION, Rows
 from retold.models import Boost, BoostName
 from retold.retrieve.query_dates import Interval, QueryDates
 from retold.store.codec import to_us
@@ -22,7 +22,7 @@ from retold.store.codec import to_us
 Amounts = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
-
+Places = npt.NDArray[np.intp]
 
 OLDEST_PART: Final = 0.05
 """The eligible history begins at this quantile of event times: one birthday of 1990 among the
@@ -62,20 +62,38 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What one boost adds to each candidate: an amount of 0 comes with None."""
+    """What one boost adds to each candidate, 0 where nothing, and why.
 
-    amounts: Amounts
-    boosts: Sequence[Boost | None]
-
-
-def oldest_event(event_us: Micros) -> int:
-    """Return where the history of these event times begins; 0 when there are none.
-
-    Of many times, every n-th is looked at.
+    ``which`` holds the place of each candidate's reason; None means the first for all.
     """
-    if len(event_us) == 0:
+
+    name: BoostName
+    amounts: Amounts
+    reasons: tuple[str, ...]
+    which: Places | None = None
+
+    def at(self, places: Places) -> list[Boost | None]:
+        """Return the boosts of the candidates at some places, None where nothing is added."""
+        amounts = self.amounts[places].tolist()
+        # What ``Boost(...)`` does, in half of its time; a pool has hundreds.
+        new, name = tuple.__new__, self.name
+        if self.which is None:
+            reason = self.reasons[0]
+            return [new(Boost, (name, one, reason)) if one else None for one in amounts]
+        reasons = [self.reasons[at] for at in self.which[places].tolist()]
+        pairs = zip(amounts, reasons, strict=True)
+        return [new(Boost, (name, one, reason)) if one else None for one, reason in pairs]
+
+
+def some_of(rows: Rows) -> Rows:
+    """Return every n-th of many rows: enough to tell where their history begins."""
+    return rows[:: max(1, len(rows) // _LOOKED_AT)]
+
+
+def oldest_event(some: Micros) -> int:
+    """Return where the history of these event times begins; 0 when there are none."""
+    if len(some) == 0:
         return 0
-    some = event_us[:: max(1, len(event_us) // _LOOKED_AT)]
     place = int(len(some) * OLDEST_PART)
     return int(some.min() if place == 0 else np.partition(some, place)[place])
 
@@ -105,17 +123,20 @@ def boosts_of(
     return tuple(one for one in found if one is not None)
 
 
-def boosted_scores(
-    fused: Amounts, raised: Sequence[Raised]
-) -> tuple[Amounts, list[tuple[Boost, ...]]]:
-    """Return the sums of the fused scores and the amounts in their order, and the boosts."""
+def boosted_scores(fused: Amounts, raised: Sequence[Raised]) -> Amounts:
+    """Return the sums of the fused scores and the amounts, added in their order."""
     scores = fused.copy()
     for one in raised:
         scores += one.amounts
+    return scores
+
+
+def boosts_at(raised: Sequence[Raised], places: Places) -> list[tuple[Boost, ...]]:
+    """Return the boosts of the candidates at some places, each in the order of adding."""
     if not raised:
-        return scores, [()] * len(fused)
-    by_place = zip(*(one.boosts for one in raised), strict=True)
-    return scores, [
+        return [()] * len(places)
+    by_place = zip(*(one.at(places) for one in raised), strict=True)
+    return [
         tuple([boost for boost in boosts if boost]) if None in boosts else boosts
         for boosts in by_place
     ]
@@ -128,9 +149,8 @@ def raised_by_date(facts: PoolFacts, dates: QueryDates, weight: float) -> Raised
     inside = np.zeros(len(facts.event_us), dtype=np.bool_)
     for interval in dates.intervals:
         inside |= _inside(facts.event_us, interval)
-    boost = Boost("date_interval", weight, "its time lies in one that the query names")
     amounts: Amounts = np.where(inside, weight, 0.0)
-    return Raised(amounts, [boost if here else None for here in inside.tolist()])
+    return Raised("date_interval", amounts, ("its time lies in one that the query names",))
 
 
 def _inside(event_us: Micros, interval: Interval) -> npt.NDArray[np.bool_]:
@@ -153,17 +173,14 @@ def raised_by_session(
     belongs &= counts <= cfg.session_max_records
     if weight < _LEAST or best <= 0.0 or not belongs.any():
         return None
-    tops: dict[int, float] = {}
-    codes = np.where(belongs, facts.sessions, NO_SESSION).tolist()
-    for code, score in zip(codes, (fused * (weight / best)).tolist(), strict=True):
-        if score > tops.get(code, _LEAST):
-            tops[code] = score
-    tops.pop(NO_SESSION, None)
-    boosts = {
-        code: Boost("session", top, _BEST_SESSION if top >= weight else _SESSION)
-        for code, top in tops.items()
-    }
-    return _by_place([boosts.get(code) for code in codes])
+    tops = np.zeros(int(facts.sessions.max()) + 1)
+    codes = facts.sessions[belongs]
+    np.maximum.at(tops, codes, fused[belongs] * (weight / best))
+    amounts = np.zeros(len(fused))
+    amounts[belongs] = tops[codes]
+    amounts[amounts <= _LEAST] = 0.0
+    which = np.where(amounts >= weight, 0, 1)
+    return Raised("session", amounts, (_BEST_SESSION, _SESSION), which)
 
 
 def raised_by_recency(
@@ -179,14 +196,7 @@ def raised_by_recency(
     amounts: Amounts = weight * np.exp2(ages / -half_life)
     amounts[amounts < _LEAST] = 0.0
     reason = f"recent: this part halves every {_spoken(half_life)}"
-    return Raised(amounts, boosts_of_amounts("recency", amounts, reason))
-
-
-def boosts_of_amounts(name: BoostName, amounts: Amounts, reason: str) -> list[Boost | None]:
-    """Return one boost per amount above 0, all for one reason."""
-    # What ``Boost(...)`` does, in half of its time; a pool has hundreds.
-    new = tuple.__new__
-    return [new(Boost, (name, one, reason)) if one else None for one in amounts.tolist()]
+    return Raised("recency", amounts, (reason,))
 
 
 def _spoken(duration_us: float) -> str:
@@ -201,12 +211,6 @@ def raised_by_entity(facts: PoolFacts, levers: Levers, unit: float) -> Raised | 
     weight = cfg.tie_break * unit
     if cfg.role != "tie_break" or weight < _LEAST or not facts.about.any():
         return None
-    boosts = {
-        share: Boost("entity", weight * share, f"{verb} somebody or something the query names")
-        for share, verb in ((1.0, "about"), (0.5, "mentions"))
-    }
-    return _by_place([boosts.get(share) for share in facts.about.tolist()])
-
-
-def _by_place(boosts: Sequence[Boost | None]) -> Raised:
-    return Raised(np.array([boost.amount if boost else 0.0 for boost in boosts]), boosts)
+    reasons = (f"{verb} somebody or something the query names" for verb in ("about", "mentions"))
+    which = np.where(facts.about == 1.0, 0, 1)
+    return Raised("entity", weight * facts.about, tuple(reasons), which)

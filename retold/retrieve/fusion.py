@@ -60,6 +60,39 @@ class Unrelated(NamedTuple):
     spread: float
 
 
+class Scale(NamedTuple):
+    """What a fusion by score makes of a pool's numbers, logged so that it can be done again.
+
+    A cosine of ``low`` counts 0 and one of ``low + width`` counts 1; with a width of 0 all count 1.
+    bm25 counts as a part of ``most``.
+    """
+
+    low: float
+    width: float
+    most: float
+
+
+def scale_of(cosines: Scores, bm25: Scores, unrelated: Unrelated | None = None) -> Scale:
+    """Return the scale of a pool, see ``convex_fusion``; ``cosines`` NaN without a vector."""
+    most = max(float(bm25.max(initial=0.0)), LEAST_EVIDENCE)
+    known = cosines[~np.isnan(cosines)]
+    if len(known) == 0:
+        return Scale(0.0, 0.0, most)
+    low, high = float(known.min()), float(known.max())
+    if unrelated is None:
+        return Scale(low, high - low, most)
+    low = min(low, unrelated.cosine)
+    return Scale(low, max(high - low, unrelated.spread), most)
+
+
+def fuse_scaled(cosines: Scores, bm25: Scores, alpha: float, scale: Scale) -> Scores:
+    """Return what ``convex_fusion`` returns for members of a pool with this scale."""
+    dense = (cosines - scale.low) / scale.width if scale.width > 0.0 else np.ones(len(cosines))
+    dense[np.isnan(cosines)] = 0.0
+    fused: Scores = alpha * dense + (1.0 - alpha) * (bm25 / scale.most)
+    return fused
+
+
 def convex_fusion(
     cosines: Scores, bm25: Scores, alpha: float, unrelated: Unrelated | None = None
 ) -> Scores:
@@ -73,15 +106,4 @@ def convex_fusion(
     nothing lower is known. ``bm25`` is 0 for a record that holds none of the words, and counts as a
     part of ``LEAST_EVIDENCE`` at least: words that most records hold tell nothing.
     """
-    lexical = bm25 / max(float(bm25.max(initial=0.0)), LEAST_EVIDENCE)
-    known = ~np.isnan(cosines)
-    dense = np.zeros(len(cosines))
-    if known.any():
-        low, high = float(cosines[known].min()), float(cosines[known].max())
-        width = high - low
-        if unrelated is not None:
-            low = min(low, unrelated.cosine)
-            width = max(high - low, unrelated.spread)
-        dense[known] = (cosines[known] - low) / width if width > 0.0 else 1.0
-    fused: Scores = alpha * dense + (1.0 - alpha) * lexical
-    return fused
+    return fuse_scaled(cosines, bm25, alpha, scale_of(cosines, bm25, unrelated))

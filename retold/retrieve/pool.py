@@ -13,16 +13,18 @@ import numpy as np
 from retold.config import Levers, RetrievalConfig
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
 from retold.index.bm25 import EligibleWords
-from retold.index.columns import Eligible
+from retold.index.columns import Eligible, Seqs
 from retold.index.vector import VectorIndex
-from retold.models import Channel, LinkRole
+from retold.models import Channel, LinkRole, SearchRequest
 from retold.protocols import Vectors
 from retold.retrieve.assemble import Scored, assemble_pool, without_absent
+from retold.retrieve.boosts import Amounts, Places, Raised, boosts_at
 from retold.retrieve.fusion import (
     ScoredList,
-    convex_fusion,
+    fuse_scaled,
     largest_rrf_score,
     reciprocal_rank_fusion,
+    scale_of,
 )
 from retold.retrieve.generators import (
     EntityHits,
@@ -50,9 +52,14 @@ from retold.retrieve.terms import QueryTerm
 from retold.retrieve.trace import SearchTrace
 from retold.retrieve.turns import Turns
 from retold.store import Transaction
+from retold.store.candidates import CandidateRow
 from retold.store.codec import to_us
 
 CHANNELS: Final[tuple[Channel, ...]] = ("dense", "lexical", "entity")
+LEAST_POOL_PER_RESULT: Final = 2
+"""Members of the pool that remain for each result asked for, however low the limit."""
+BEST_FUSED: Final = 8
+"""Best members by fused score that remain whatever boosts lift above them."""
 NEIGHBOURS_OF: Final = 25
 """Best members of each list whose neighbours join the pool: half of a lower score moves nothing."""
 _EARNED: Final[dict[LinkRole, float]] = {"about": 1.0, "mentions": 0.5}
@@ -95,6 +102,20 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
+class _Fused:
+    """All that was found, best fused score first, (n,) each.
+
+    ``seqs`` are keys, int64; the others float64. ``cosines``, NaN without a vector, and ``bm25``
+    are None for a fusion by rank.
+    """
+
+    seqs: Seqs
+    scores: Amounts
+    cosines: Amounts | None = None
+    bm25: Amounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """One search: who asks among which rows, and what the channels made of its queries.
 
@@ -121,7 +142,11 @@ class PoolFinder:
         cfg: RetrievalConfig,
         levers: Levers,
         null: NullReference,
+        *,
+        reranked: int = 0,
     ) -> None:
+        """Take the index and the settings; ``reranked`` members at least go to a reranker."""
+        self._reranked = reranked
         self._index = index
         self._cfg = cfg
         self._levers = levers
@@ -154,23 +179,71 @@ class PoolFinder:
         with trace.stage("fuse"):
             turns = Turns(eligible) if self._levers.context == "turns" else None
             asked = _Asked(tx, trace, eligible, vectors, heard, words, lexical, turns)
-            unseen = _Found(dense, lexical.ranking, entity.ranking)
+            found = _Found(dense, lexical.ranking, entity.ranking)
             if turns is not None:
-                unseen = replace(unseen, beside=_beside(turns, unseen, eligible))
-            found = _offered(tx, self._index, trace, readable, unseen)
-            scored = self._fused(asked, found)
+                found = replace(found, beside=_beside(turns, found, eligible))
+        scored, found = self._scored(asked, readable, found, entity)
         null = self._compared(asked, dense)
         with trace.stage("lexical"):
-            texts = self._index.texts_of(tx, [seq for seq, _ in found.lexical.hits])
-            # Longer stretches are only looked for where words open the gate.
-            tokenize = tx.lexical.tokens if null is not None and null.is_partial else None
-            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms, tokenize)
-        with trace.stage("boost"):
-            scored = self._boosted(asked, scored, entity)
+            holding = [seq for seq, _ in found.lexical.hits if seq in trace.rows]
+            texts = self._index.texts_of(tx, holding)
+            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms)
         with trace.stage("fuse"):
             trace.pool = assemble_pool(scored, found.lists, trace.rows, matches, entity.entity_of)
         ran = CHANNELS if dense is not None else CHANNELS[1:]
         trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts, null)
+
+    def _scored(
+        self, asked: _Asked, readable: Readable, found: _Found, entity: EntityHits
+    ) -> tuple[list[Scored], _Found]:
+        """Return the pool with its scores, in the order of fusion, and what the channels found.
+
+        Fills ``trace.rows`` with the pool's rows. Where the snapshot does not offer one of them,
+        everything is ranked again without what it does not offer.
+        """
+        trace = asked.trace
+        scored = self._ranked(asked, found, entity)
+        with trace.stage("fuse"):
+            rows = rows_offered(asked.tx, self._index, trace.request, [one.seq for one in scored])
+        if len(rows) < len(scored):
+            with trace.stage("fuse"):
+                found, known = _offered(asked.tx, self._index, trace.request, found)
+            scored = self._ranked(asked, found, entity)
+            rows = {one.seq: known[one.seq] for one in scored}
+        trace.rows = rows
+        trace.scope_of = {seq: readable.scope_of(row) for seq, row in rows.items()}
+        return scored, found
+
+    def _ranked(self, asked: _Asked, found: _Found, entity: EntityHits) -> list[Scored]:
+        """Return the best of what was found, fused and boosted, in the order of fusion."""
+        trace, limit = asked.trace, self._limit(asked.trace.request)
+        with trace.stage("fuse"):
+            fused = self._fused(asked, found)
+        if not len(fused.seqs):
+            return []
+        with trace.stage("boost"):
+            scores, raised = self._boosted(asked, fused, entity)
+            places = _best_places(scores, limit)
+            return [
+                Scored(seq, score, cosine, bm25, boosted, of_one, at)
+                for seq, score, cosine, bm25, boosted, of_one, at in zip(
+                    fused.seqs[places].tolist(),
+                    fused.scores[places].tolist(),
+                    _listed(fused.cosines, places),
+                    _listed(fused.bm25, places),
+                    scores[places].tolist(),
+                    boosts_at(raised, places),
+                    (places + 1).tolist(),
+                    strict=True,
+                )
+            ]
+
+    def _limit(self, request: SearchRequest) -> int | None:
+        """Return how many members of the pool later stages need at most; None is all."""
+        limit = self._levers.pool_limit
+        if limit is None:
+            return None
+        return max(limit, LEAST_POOL_PER_RESULT * request.k, self._reranked)
 
     @property
     def _lists_entities(self) -> bool:
@@ -208,31 +281,39 @@ class PoolFinder:
         seqs = {seq for scored in (dense, lexical) if scored for seq, _ in scored.hits}
         return eligible.narrowed(sorted(seqs))
 
-    def _fused(self, asked: _Asked, found: _Found) -> list[Scored]:
-        """Return every member of the pool with its fused score, best first, equals by key."""
+    def _fused(self, asked: _Asked, found: _Found) -> _Fused:
+        """Return everything that was found with its fused score, best first, equals by key."""
         cfg = self._levers.fusion
         lists = found.lists if self._lists_entities else found.lists[:-1]
         if cfg.kind == "rrf":
-            return [Scored(*pair) for pair in reciprocal_rank_fusion(lists, cfg.rrf_k)]
-        seqs = sorted({*found.beside, *(seq for scored in lists for seq, _ in scored.hits)})
-        cosines = np.full(len(seqs), np.nan)
-        if asked.heard is not None:
-            best = self._index.best_cosines(asked.heard, asked.eligible, seqs)
-            cosines = best.astype(np.float64)
+            pairs = reciprocal_rank_fusion(lists, cfg.rrf_k)
+            seqs = np.array([seq for seq, _ in pairs], dtype=np.int64)
+            return _Fused(seqs, np.array([score for _, score in pairs]))
+        keys = {*found.beside, *(seq for scored in lists for seq, _ in scored.hits)}
+        seqs = np.array(sorted(keys), dtype=np.int64)
+        cosines = self._cosines(asked, found.dense, seqs)
         bm25 = np.zeros(len(seqs))
         for phrases in asked.lexical.phrases:
             bm25 = np.maximum(bm25, asked.words.scores_of(phrases, seqs))
-        alpha = cfg.alpha if any(asked.vectors.read) else cfg.alpha_uncovered
-        asked.trace.alpha = alpha = 0.0 if asked.heard is None else alpha
-        asked.trace.unrelated = self._null.unrelated
-        fused = convex_fusion(cosines, bm25, alpha, self._null.unrelated)
-        measured = zip(seqs, fused.tolist(), cosines.tolist(), bm25.tolist(), strict=True)
-        scored = [
-            Scored(seq, score, None if isnan(cosine) else cosine, of_words)
-            for seq, score, cosine, of_words in measured
-        ]
-        scored.sort(key=lambda one: (-one.fused, one.seq))
-        return scored
+        trace, alpha = asked.trace, cfg.alpha if any(asked.vectors.read) else cfg.alpha_uncovered
+        trace.alpha = alpha = 0.0 if asked.heard is None else alpha
+        trace.unrelated = self._null.unrelated
+        trace.scale = scale_of(cosines, bm25, trace.unrelated)
+        scores = fuse_scaled(cosines, bm25, alpha, trace.scale)
+        order = np.lexsort((seqs, -scores))
+        return _Fused(seqs[order], scores[order], cosines[order], bm25[order])
+
+    def _cosines(self, asked: _Asked, dense: ScoredList | None, seqs: Seqs) -> Amounts:
+        """Return the best cosine of each record, NaN without a vector; ``dense`` knows some."""
+        cosines = np.full(len(seqs), np.nan)
+        if asked.heard is None:
+            return cosines
+        if dense is not None and dense.hits:
+            keys, known = zip(*dense.hits, strict=True)
+            cosines[np.searchsorted(seqs, np.array(keys, dtype=np.int64))] = known
+        others = np.flatnonzero(np.isnan(cosines))
+        cosines[others] = self._index.best_cosines(asked.heard, asked.eligible, seqs[others])
+        return cosines
 
     def _compared(self, asked: _Asked, dense: ScoredList | None) -> NullSignals | None:
         """Return how the queries compare with unrelated prompts; None when nobody asks.
@@ -277,18 +358,20 @@ class PoolFinder:
         ]
         return [hits[0][1] if hits else None for hits in nearest]
 
-    def _boosted(self, asked: _Asked, scored: list[Scored], entity: EntityHits) -> list[Scored]:
-        """Return the same members, in the same order, with what boosts add to their scores."""
+    def _boosted(
+        self, asked: _Asked, fused: _Fused, entity: EntityHits
+    ) -> tuple[Amounts, tuple[Raised, ...]]:
+        """Return the members' scores with what boosts add, and those boosts."""
         levers, request = self._levers, asked.trace.request
         if request.since is not None or request.until is not None:
             # Whoever gives a time window has said which age is wanted.
             levers = replace(levers, freshness=replace(levers.freshness, kind="off"))
-        if not scored or not _has_boosts(levers):
-            return scored
+        if not _has_boosts(levers):
+            return fused.scores, ()
         is_rrf, now = levers.fusion.kind == "rrf", asked.tx.now
-        scores, boosts = boost_pool(
-            [one.seq for one in scored],
-            np.array([one.fused for one in scored]),
+        return boost_pool(
+            fused.seqs,
+            fused.scores,
             asked.eligible,
             named={seq: _EARNED[role] for seq, role in entity.role_of.items()},
             dates=query_dates(
@@ -301,11 +384,6 @@ class PoolFinder:
             if asked.turns is None
             else Spoken(asked.turns, asked.words, asked.lexical.phrases),
         )
-        # Made anew in their order: ``_replace`` takes longer than all boosts.
-        return [
-            Scored(one.seq, one.fused, one.cosine, one.bm25, score, of_one)
-            for one, score, of_one in zip(scored, scores.tolist(), boosts, strict=True)
-        ]
 
 
 def described(error: Exception) -> str:
@@ -316,16 +394,34 @@ def described(error: Exception) -> str:
 
 
 def _offered(
-    tx: Transaction, index: VectorIndex, trace: SearchTrace, readable: Readable, found: _Found
-) -> _Found:
-    """Look the rows found up in the snapshot, and leave out what it does not offer."""
+    tx: Transaction, index: VectorIndex, request: SearchRequest, found: _Found
+) -> tuple[_Found, dict[int, CandidateRow]]:
+    """Look all rows found up in the snapshot, and leave out what it does not offer."""
     hits = (seq for scored in found.lists for seq, _ in scored.hits)
-    seqs = dict.fromkeys((*hits, *found.beside))
-    trace.rows = rows_offered(tx, index, trace.request, seqs)
-    trace.scope_of = {seq: readable.scope_of(row) for seq, row in trace.rows.items()}
-    dense, lexical, entity = (without_absent(scored, trace.rows) for scored in found.lists)
-    beside = tuple(seq for seq in found.beside if seq in trace.rows)
-    return _Found(None if found.dense is None else dense, lexical, entity, beside)
+    rows = rows_offered(tx, index, request, dict.fromkeys((*hits, *found.beside)))
+    dense, lexical, entity = (without_absent(scored, rows) for scored in found.lists)
+    beside = tuple(seq for seq in found.beside if seq in rows)
+    return _Found(None if found.dense is None else dense, lexical, entity, beside), rows
+
+
+def _best_places(scores: Amounts, limit: int | None) -> Places:
+    """Return the places of the best scores, ascending, with those of the best fused ones.
+
+    The latter come first among ``scores``, and what the gate compares with is among them.
+    """
+    if limit is None or len(scores) <= limit:
+        return np.arange(len(scores))
+    kept = np.zeros(len(scores), dtype=np.bool_)
+    kept[np.argsort(-scores, kind="stable")[:limit]] = True
+    kept[:BEST_FUSED] = True
+    return np.flatnonzero(kept)
+
+
+def _listed(values: Amounts | None, places: Places) -> list[float | None]:
+    """Return the values at some places, None for NaN and where there are none."""
+    if values is None:
+        return [None] * len(places)
+    return [None if isnan(value) else value for value in values[places].tolist()]
 
 
 def _beside(turns: Turns, found: _Found, eligible: Eligible) -> tuple[int, ...]:

@@ -9,9 +9,8 @@ import numpy as np
 
 from retold.config.levers import BoostLever, Levers
 from retold.index.bm25 import EligibleWords, Phrase
-from retold.index.columns import NO_SESSION, Eligible, Rows
+from retold.index.columns import NO_SESSION, Eligible, Rows, Seqs
 from retold.index.session_text import session_scores
-from retold.models import Boost
 from retold.retrieve.boosts import (
     Amounts,
     Codes,
@@ -21,6 +20,7 @@ from retold.retrieve.boosts import (
     boosted_scores,
     boosts_of,
     oldest_event,
+    some_of,
 )
 from retold.retrieve.query_dates import QueryDates
 from retold.retrieve.turns import Turns, raised_by_neighbour, raised_by_session_text
@@ -39,7 +39,7 @@ class Spoken:
 
 
 def boost_pool(
-    seqs: Sequence[int],
+    seqs: Seqs,
     fused: Amounts,
     eligible: Eligible,
     *,
@@ -49,8 +49,8 @@ def boost_pool(
     levers: Levers,
     unit: float = 1.0,
     spoken: Spoken | None = None,
-) -> tuple[Amounts, list[tuple[Boost, ...]]]:
-    """Return the boosted scores of pool members and each member's boosts, in the order of ``seqs``.
+) -> tuple[Amounts, tuple[Raised, ...]]:
+    """Return the boosted scores of pool members and what each boost adds, in the order of ``seqs``.
 
     ``named`` holds 1 for records about an entity that the query names and 0.5 for those that
     mention it. Sessions and history are those of ``eligible`` alone, which holds ``seqs``. ``unit``
@@ -64,21 +64,29 @@ def boost_pool(
     facts = PoolFacts(
         eligible.columns.event_us(rows),
         *_sessions(rows, eligible, levers),
-        np.array([named.get(seq, 0.0) for seq in seqs]) if named else np.zeros(len(seqs)),
+        _named(seqs, named),
     )
     looks_at_age = levers.freshness.kind == "additive" and not dates
-    oldest_us = oldest_event(eligible.event_us()) if looks_at_age else now_us
+    oldest_us = now_us
+    if looks_at_age:
+        oldest_us = oldest_event(eligible.columns.event_us(some_of(eligible.rows())))
     raised = boosts_of(fused, facts, dates, History(now_us, oldest_us), levers, unit=unit)
     if spoken is not None:
         weight = levers.boosts.session_text * unit
         raised += _raised_by_turns(
             seqs, fused, rows, spoken, replace(levers.boosts, session_text=weight)
         )
-    return boosted_scores(fused, raised)
+    return boosted_scores(fused, raised), raised
+
+
+def _named(seqs: Seqs, named: Mapping[int, float]) -> Amounts:
+    if not named:
+        return np.zeros(len(seqs))
+    return np.array([named.get(seq, 0.0) for seq in seqs.tolist()])
 
 
 def _raised_by_turns(
-    seqs: Sequence[int],
+    seqs: Seqs,
     fused: Amounts,
     rows: Rows,
     spoken: Spoken,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import Any, get_args
 
 import numpy as np
 
 from retold.config.retrieval import GateConfig
 from retold.errors import InvalidInput
-from retold.models import Candidate, Channel, GeneratorHit
-from retold.retrieve.fusion import (
-    ScoredList,
-    Unrelated,
-    convex_fusion,
-    reciprocal_rank_fusion,
-)
+from retold.models import Candidate, Channel
+from retold.retrieve.fusion import Scale, Unrelated, fuse_scaled, scale_of
 from retold.retrieve.gate import GateOutcome, QuerySignals, decide, exclude_source_kinds
 from retold.retrieve.logged import candidate_from_log
 from retold.retrieve.signals import NullSignals
@@ -91,33 +87,37 @@ def replay_fusion(
         return _by_rank(row, candidates, ran["rrf_k"] if rrf_k is None else rrf_k)
     if recorded is None:
         raise InvalidInput(f"search {row['id']!r} was fused by rank; its scores were not kept")
-    unrelated = logged.get("unrelated")
-    return _by_score(candidates, alpha, unrelated and Unrelated(*unrelated))
+    return _by_score(candidates, alpha, logged)
 
 
 def _by_rank(
     row: Mapping[str, Any], candidates: Sequence[Candidate], k: int
 ) -> list[tuple[str, float]]:
-    ids = {candidate.seq: candidate.record_id for candidate in candidates}
+    """Fuse by the logged ranks, which have holes where members were left out of the pool."""
     role = json.loads(row["pipeline"])["generators"]["entity"].get("role", "list")
     names = [name for name in get_args(Channel) if name != "entity" or role == "list"]
-    rankings = [_ranking(candidates, name) for name in names]
-    return [(ids[seq], score) for seq, score in reciprocal_rank_fusion(rankings, k)]
+    shares = [
+        (one, [1.0 / (k + hit.rank) for name in names if (hit := getattr(one, name))])
+        for one in candidates
+    ]
+    return _best_first((one, fsum(parts)) for one, parts in shares if parts)
 
 
 def _by_score(
-    candidates: Sequence[Candidate], alpha: float, unrelated: Unrelated | None
+    candidates: Sequence[Candidate], alpha: float, logged: Mapping[str, Any]
 ) -> list[tuple[str, float]]:
+    """Fuse by the logged scale; a row of an earlier release holds all that the scale comes from."""
     cosines = np.array([np.nan if one.cosine is None else one.cosine for one in candidates])
     bm25 = np.array([one.bm25 or 0.0 for one in candidates])
-    scores = convex_fusion(cosines, bm25, alpha, unrelated).tolist()
-    order = sorted(zip(candidates, scores, strict=True), key=lambda pair: (-pair[1], pair[0].seq))
+    if logged.get("scale") is not None:
+        scale = Scale(*logged["scale"])
+    else:
+        unrelated = logged.get("unrelated")
+        scale = scale_of(cosines, bm25, unrelated and Unrelated(*unrelated))
+    scores = fuse_scaled(cosines, bm25, alpha, scale).tolist()
+    return _best_first(zip(candidates, scores, strict=True))
+
+
+def _best_first(scored: Iterable[tuple[Candidate, float]]) -> list[tuple[str, float]]:
+    order = sorted(scored, key=lambda pair: (-pair[1], pair[0].seq))
     return [(candidate.record_id, score) for candidate, score in order]
-
-
-def _ranking(candidates: Sequence[Candidate], name: Channel) -> ScoredList:
-    hits: list[tuple[int, GeneratorHit]] = [
-        (candidate.seq, hit) for candidate in candidates if (hit := getattr(candidate, name))
-    ]
-    hits.sort(key=lambda pair: pair[1].rank)
-    return ScoredList(name, tuple((seq, hit.score) for seq, hit in hits))

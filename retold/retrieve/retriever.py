@@ -110,7 +110,10 @@ class Retriever:
         self._new_id = id_source
         self._scripts = scripts_of(embedder, config.embedding.scripts)
         self._null = NullReference()
-        self._finder = PoolFinder(index, config.retrieval, self._levers, self._null)
+        reranked = config.reranker.candidates if config.reranker.enabled else 0
+        self._finder = PoolFinder(
+            index, config.retrieval, self._levers, self._null, reranked=reranked
+        )
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
         self._settings = LoggedSettings(
             config.flags(),

@@ -20,7 +20,7 @@ from retold.models import (
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.explain import explanation_to_log
-from retold.retrieve.fusion import Unrelated
+from retold.retrieve.fusion import Scale, Unrelated
 from retold.retrieve.gate import QuerySignals
 from retold.retrieve.logged import FIELDS, candidate_to_log
 from retold.retrieve.replay import PIPELINE_VERSION
@@ -69,7 +69,8 @@ class SearchTrace:
     is the internal id of the caller's conversation, None while it has none: the host's own id may
     say who somebody is. ``keeps_words`` False is a conversation without a transcript. ``alpha`` is
     the weight of the cosine in this search, None for a fusion by rank; ``unrelated`` is what
-    counted as nothing in common, as far as it was known.
+    counted as nothing in common, as far as it was known, and ``scale`` what the scores of that
+    fusion were made by.
     """
 
     search_id: str
@@ -92,6 +93,7 @@ class SearchTrace:
     gate_mode: GateMode = "floors"
     alpha: float | None = None
     unrelated: Unrelated | None = None
+    scale: Scale | None = None
     gated_out: tuple[Candidate, ...] = field(default=(), repr=False)
     passed: tuple[Candidate, ...] = field(default=(), repr=False)
     duplicates: tuple[Duplicate, ...] = field(default=(), repr=False)
@@ -164,6 +166,7 @@ class SearchTrace:
                     "fields": FIELDS,
                     "alpha": self.alpha,
                     "unrelated": self.unrelated and list(self.unrelated),
+                    "scale": self.scale and list(self.scale),
                     "rows": [
                         candidate_to_log(one, self.rows[one.seq], names[self.scope_of[one.seq]])
                         for one in self.pool

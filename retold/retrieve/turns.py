@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from retold.index.columns import NO_SESSION, Eligible, Rows, Seqs
 from retold.index.session_text import SessionScores
-from retold.models import Boost
-from retold.retrieve.boosts import Amounts, Codes, Raised, boosts_of_amounts
+from retold.retrieve.boosts import Amounts, Codes, Raised
 
 NOBODY: Final = -1
 
@@ -82,8 +81,7 @@ def raised_by_neighbour(fused: Amounts, rows: Rows, turns: Turns, part: float) -
     scores = np.where((beside != NOBODY) & (rows[places] == beside), fused[places], 0.0)
     amounts: Amounts = np.maximum(part * scores.max(axis=1) - fused, 0.0)
     amounts[amounts < _LEAST] = 0.0
-    reason = "said right beside a good match"
-    return Raised(amounts, boosts_of_amounts("neighbour", amounts, reason))
+    return Raised("neighbour", amounts, ("said right beside a good match",))
 
 
 def raised_by_session_text(sessions: Codes, scores: SessionScores, weight: float) -> Raised | None:
@@ -98,5 +96,4 @@ def raised_by_session_text(sessions: Codes, scores: SessionScores, weight: float
     amounts: Amounts = parts * (weight / best)
     amounts[amounts < _LEAST] = 0.0
     reason = "its conversation holds the words that were looked for"
-    known = {one: Boost("session_text", one, reason) for one in np.unique(amounts).tolist() if one}
-    return Raised(amounts, [known.get(one) for one in amounts.tolist()])
+    return Raised("session_text", amounts, (reason,))

@@ -13,6 +13,7 @@ def levers(**retrieval: object):
 
 DESIGN = {
     "per_generator_k": 30,
+    "pool_limit": None,
     "fusion.kind": "rrf",
     "fusion.rrf_k": 60,
     "entities.role": "list",
@@ -26,6 +27,7 @@ DESIGN = {
 }
 MEASURED = {
     "per_generator_k": 100,
+    "pool_limit": 50,
     "fusion.kind": "convex",
     "fusion.alpha": 0.6,
     "fusion.alpha_uncovered": 0.3,
@@ -64,6 +66,7 @@ def test_unset_levers_follow_the_preset(preset, expected):
 
 SET = {
     "per_generator_k": 7,
+    "pool_limit": 20,
     "fusion": {"kind": "convex"},
     "entities": {"role": "tie_break"},
     "boosts": {"date_interval": 0.1, "session": 0.0},

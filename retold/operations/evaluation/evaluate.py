@@ -19,6 +19,9 @@ Pipeline = Literal["design", "measured", "bm25"]
 PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 """Both presets, and plain BM25 to hold them against."""
 
+EVERYTHING: Final = 10_000
+"""More candidates than any search has: recall is measured of all that was found."""
+
 Gates = Callable[[RetoldConfig], Sequence[GateConfig]]
 """Return the gates that each logged search is decided by once more."""
 
@@ -75,7 +78,7 @@ def pipeline_config(evaluation: Evaluation, pipeline: Pipeline, case: Case) -> R
 
     Only the preset and, in ``measured``, the context differ between pipelines. What would call a
     hosted model or load a judge is off, since trusted imports are neither rewritten nor compared,
-    and searches are logged in full.
+    and searches are logged in full, with everything that they found.
     """
     config = evaluation.config
     context = context_of(evaluation, case)
@@ -83,6 +86,7 @@ def pipeline_config(evaluation: Evaluation, pipeline: Pipeline, case: Case) -> R
         update={
             "preset": "measured" if pipeline == "measured" else "design",
             "context": context if pipeline == "measured" else "facts",
+            "pool_limit": EVERYTHING,
             "rewrite": config.retrieval.rewrite.model_copy(update={"enabled": False}),
         }
     )

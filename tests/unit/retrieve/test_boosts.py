@@ -15,6 +15,7 @@ from retold.retrieve.boosts import (
     History,
     PoolFacts,
     boosted_scores,
+    boosts_at,
     boosts_of,
     oldest_event,
 )
@@ -51,7 +52,8 @@ def scored(fused, known, dates=UNDATED, cfg=MEASURED, days=400, **options):
     """Return the added amounts by name, one dict per candidate; they must sum to the scores."""
     history = History(to_us(NOW), to_us(NOW - timedelta(days=days)))
     base = np.array(fused, dtype=np.float64)
-    scores, boosts = boosted_scores(base, boosts_of(base, known, dates, history, cfg, **options))
+    raised = boosts_of(base, known, dates, history, cfg, **options)
+    scores, boosts = boosted_scores(base, raised), boosts_at(raised, np.arange(len(base)))
     for score, start, added in zip(scores.tolist(), fused, boosts, strict=True):
         for boost in added:
             start += boost.amount
@@ -121,7 +123,7 @@ def test_reasons_are_plain_words_that_name_no_content():
         boost.reason
         for dates in (AUGUST, UNDATED)
         for one in boosts_of(fused, known, dates, history, MEASURED)
-        for boost in one.boosts
+        for boost in one.at(np.arange(len(fused)))
         if boost
     }
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from retold.config.retrieval import GateConfig, NullZConfig
 from retold.errors import EmbeddingError, InvalidInput
 from retold.models import SearchResponse
+from retold.retrieve import pool as pool_module
 from retold.retrieve.null_bank import bank_prompts
 from retold.retrieve.replay import replay_fusion, replay_gate
 from tests.unit.retrieve.world import BOB, World, config
@@ -439,6 +440,70 @@ def test_a_measured_search_can_be_decided_by_other_numbers_and_by_floors(build: 
     assert "floors" in str(replay_gate(row, GateConfig(kind="floors")).dropped[0].gate_reason)
     assert replay_fusion(row, 60)[0][1] <= 2 / 61
     assert replay_fusion(row, alpha=0.0) != replay_fusion(row)
+
+
+def test_the_pool_that_is_logged_is_the_best_and_replays_as_if_all_were(build: Build) -> None:
+    """Scores, ranks and results are those of everything found; only the log is shorter."""
+    small = build(config(retrieval={"preset": "measured", "pool_limit": 9}))
+    whole = build(config(retrieval={"preset": "measured", "pool_limit": 10_000}))
+    for world in (small, whole):
+        for at, ending in enumerate(ENDINGS):
+            world.add(f"Ana drinks {'green tea' if at % 3 else 'mint'} with {ending}ba")
+    for k in (2, 8):
+        page, full = (one.search("green tea with aaba", k=k) for one in (small, whole))
+        row, long = small.log(page), whole.log(full)
+        fused, of_all = (json.loads(one["fused"]) for one in (row, long))
+        contents = [[one.record.content for one in each.results] for each in (page, full)]
+        order = {one[0]: at for at, one in enumerate(json.loads(long["candidates"])["rows"])}
+
+        assert contents[0] == contents[1] != []
+        assert max(9, 2 * k) <= len(fused) <= max(9, 2 * k) + 8 < len(of_all) == len(ENDINGS)
+        assert [one.score for one in page.results] == [one.score for one in full.results]
+        assert {one[0] for one in json.loads(row["candidates"])["rows"]} >= {
+            seq for seq, at in order.items() if at < max(9, 2 * k)
+        }
+        assert replay_fusion(row) == [tuple(one) for one in fused]
+        for alpha in (None, 0.0, 0.9):
+            scores = [score for _, score in replay_fusion(row, alpha=alpha)]
+            assert set(scores) <= {score for _, score in replay_fusion(long, alpha=alpha)}
+        ranks = [score for _, score in replay_fusion(row, 60)]
+        assert set(ranks) <= {score for _, score in replay_fusion(long, 60)}
+
+
+def test_a_row_logged_before_the_scale_was_replays_alike(build: Build) -> None:
+    world = build()
+    for content in FACTS:
+        world.add(content)
+    row = world.log(world.search("green tea"))
+    logged = json.loads(row["candidates"])
+    older = row | {"candidates": json.dumps({k: v for k, v in logged.items() if k != "scale"})}
+
+    assert logged["scale"] is not None
+    for alpha in (None, 0.2):
+        assert replay_fusion(older, alpha=alpha) == replay_fusion(row, alpha=alpha)
+
+
+def test_what_the_snapshot_does_not_offer_is_neither_ranked_nor_missed(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index may know a write that the snapshot does not: what remains has no gaps."""
+    world = build(config(retrieval={"preset": "measured", "pool_limit": 3}))
+    for content in FACTS:
+        world.add(content)
+    whole = world.search("green tea")
+    offered = pool_module.rows_offered
+    gone = whole.results[0].record.seq
+
+    def without_one(*asked: Any) -> Any:
+        return {seq: row for seq, row in offered(*asked).items() if seq != gone}
+
+    monkeypatch.setattr(pool_module, "rows_offered", without_one)
+    row = world.log(world.search("green tea"))
+    ranks = sorted(hit for one in json.loads(row["dense"]) for hit in [one[1]])
+
+    assert gone not in [one[0] for one in json.loads(row["candidates"])["rows"]]
+    assert ranks == [1, 2, 3]
+    assert replay_fusion(row) == [tuple(one) for one in json.loads(row["fused"])]
 
 
 def test_a_designed_search_knows_nothing_of_unrelated_prompts(build: Build) -> None:

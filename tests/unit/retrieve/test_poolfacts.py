@@ -9,6 +9,7 @@ import pytest
 
 from retold.index.bm25 import EligibleWords
 from retold.index.columns import NEVER_US, Columns
+from retold.retrieve.boosts import boosts_at
 from retold.retrieve.poolfacts import Spoken, boost_pool
 from retold.retrieve.turns import Turns
 from retold.store.codec import to_us
@@ -39,8 +40,8 @@ def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE,
         eligible = before.eligible([scope], now_us=0)
     if spoken is not None:
         spoken = Spoken(Turns(eligible), held, spoken)
-    _, boosts = boost_pool(
-        seqs,
+    _, raised = boost_pool(
+        np.array(seqs, dtype=np.int64),
         np.array(fused),
         eligible,
         named={},
@@ -49,6 +50,7 @@ def boosted(rows, seqs, fused, *, cfg=None, times=None, spoken=None, scope=MINE,
         levers=cfg or levers(freshness={"kind": "off"}),
         spoken=spoken,
     )
+    boosts = boosts_at(raised, np.arange(len(seqs)))
     return [{boost.name: pytest.approx(boost.amount) for boost in one} for one in boosts]
 
 

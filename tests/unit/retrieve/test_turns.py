@@ -61,7 +61,8 @@ def test_a_turn_has_at_least_half_of_its_better_neighbours_score():
     raised = raised_by_neighbour(fused, rows(1, 2, 4), turns, 0.5)
 
     assert raised.amounts.tolist() == pytest.approx([0.0, 0.3, 0.0])
-    assert [boost and boost.name for boost in raised.boosts] == [None, "neighbour", None]
+    boosts = raised.at(np.arange(3))
+    assert [boost and boost.name for boost in boosts] == [None, "neighbour", None]
     assert raised_by_neighbour(fused, rows(1, 2, 4), turns, 0.0) is None
 
 
