@@ -51,8 +51,7 @@ MODEL_STAGES = ("extractor_model", "candidate_review")
 def make_site(folder: Path) -> dict[str, str]:
     """Return the variables of a new store of the offline profile with its workers' queue."""
     config = folder / "retold.yaml"
-    offline = (ROOT / "config" / "retold.offline.yaml").read_text(encoding="utf-8")
-    config.write_text(f"{offline}\nqueue: {{backend: huey, max_pending: 10000}}\n", "utf-8")
+    config.write_text("profile: offline\nqueue: {backend: huey, max_pending: 10000}\n", "utf-8")
     return {"RETOLD_STORE": str(folder / "memory.sqlite"), "RETOLD_CONFIG": str(config)}
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
-from retold.errors import EmbeddingProfileMismatch
-from retold.index.embedder import embedder_from_config
 from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
 from retold.models import Principal
+from retold.operations.fitting import Misfit, fitting_embedder, identity_of, mismatch
 from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import (
@@ -157,20 +157,22 @@ def build_runtime(
     read_only: bool = False,
     allow_migration_issues: bool = False,
     on_embedding_mismatch: OnMismatch = "raise",
+    misfit: Misfit = mismatch,
     vfs: str | None = None,
 ) -> MemoryRuntime:
     """Open the store and put everything together; models load on first use.
 
     ``path`` None takes ``store.path``. ``profile`` is remembered by a new store. Raises what
     ``Store.open`` raises, RetoldSetupError for a missing model or package,
-    EmbeddingProfileMismatch unless ``on_embedding_mismatch`` is "lexical".
+    EmbeddingProfileMismatch unless ``on_embedding_mismatch`` is "lexical"; ``misfit`` words it.
     """
     given = overrides or Overrides()
-    embedder = given.embedder or embedder_from_config(config.embedding)
+    file = Path(path or config.store.path)
+    embedder = given.embedder or fitting_embedder(config.embedding, file, misfit)
     judge = given.judge or judge_from_config(config)
     reranker = _own_reranker(config, given)
     store = Store.open(
-        path or config.store.path,
+        file,
         busy_timeout_seconds=config.store.busy_timeout_seconds,
         clock=given.clock,
         id_source=given.id_source,
@@ -180,7 +182,7 @@ def build_runtime(
         allow_migration_issues=allow_migration_issues,
         vfs=vfs,
     )
-    identity = _settled_identity(store, embedder, profile, on_embedding_mismatch)
+    identity = _settled_identity(store, embedder, profile, on_embedding_mismatch, misfit)
     index = VectorIndex(identity)
     return _assemble(
         config, store, index, given, embedder=embedder, judge=judge, own_reranker=reranker
@@ -194,10 +196,11 @@ def build_search_runtime(
     overrides: Overrides | None = None,
     read_only: bool = False,
     on_embedding_mismatch: OnMismatch = "raise",
+    misfit: Misfit = mismatch,
 ) -> SearchRuntime:
     """Open an existing store for searching only; raises as ``build_runtime``."""
     given = overrides or Overrides()
-    embedder = given.embedder or embedder_from_config(config.embedding)
+    embedder = given.embedder or fitting_embedder(config.embedding, Path(path), misfit)
     reranker = _own_reranker(config, given)
     store = Store.open(
         path,
@@ -207,7 +210,7 @@ def build_search_runtime(
         create=False,
         read_only=read_only,
     )
-    identity = _settled_identity(store, embedder, None, on_embedding_mismatch)
+    identity = _settled_identity(store, embedder, None, on_embedding_mismatch, misfit)
     index = VectorIndex(identity)
     own = OwnCompletions(config, store, given.clock)
     retriever = _retriever(
@@ -373,37 +376,43 @@ def _retriever(
 
 
 def _settled_identity(
-    store: Store, embedder: Embedder, profile: str | None, on_mismatch: OnMismatch
+    store: Store,
+    embedder: Embedder,
+    profile: str | None,
+    on_mismatch: OnMismatch,
+    misfit: Misfit,
 ) -> EmbeddingIdentity:
     """Return whose vectors this process makes; the store is closed when it refuses them."""
-    identity = EmbeddingIdentity(embedder.name, embedder.version, embedder.dims)
+    identity = identity_of(embedder)
     try:
-        _settle_identity(store, identity, profile, on_mismatch)
+        stored = _remembered_identity(store, identity, profile)
+        if on_mismatch == "raise":
+            _require_same(stored, identity, store, misfit)
     except BaseException:
         store.close()
         raise
     return identity
 
 
-def _settle_identity(
-    store: Store, identity: EmbeddingIdentity, profile: str | None, on_mismatch: OnMismatch
+def _require_same(
+    stored: EmbeddingIdentity | None, identity: EmbeddingIdentity, store: Store, misfit: Misfit
 ) -> None:
-    """Remember whose vectors a new store holds; compare with an old one's."""
+    if stored is not None and stored != identity:
+        raise misfit(stored, identity, str(store.path))
+
+
+def _remembered_identity(
+    store: Store, identity: EmbeddingIdentity, profile: str | None
+) -> EmbeddingIdentity | None:
+    """Return whose vectors the store holds; a new store remembers the ones that come."""
     with store.read() as tx:
         stored = tx.meta.embedding_identity()
-    if stored is None and not store.read_only:
-        with store.write() as tx:
-            stored = tx.meta.embedding_identity()
-            if stored is None:
-                tx.meta.set_embedding_identity(identity)
-                if profile is not None:
-                    tx.meta.set_text("profile", profile)
-                return
-    if stored is None or stored == identity or on_mismatch == "lexical":
-        return
-    difference = f"{store.path} holds vectors of {stored}, this process uses {identity}"
-    raise EmbeddingProfileMismatch(
-        f"{difference}; open it with its own profile, re-embed it, or pass "
-        'on_embedding_mismatch="lexical" to read without vectors',
-        difference=difference,
-    )
+    if stored is not None or store.read_only:
+        return stored
+    with store.write() as tx:
+        stored = tx.meta.embedding_identity()
+        if stored is None:
+            tx.meta.set_embedding_identity(identity)
+            if profile is not None:
+                tx.meta.set_text("profile", profile)
+        return stored

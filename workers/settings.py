@@ -38,7 +38,8 @@ def worker_settings() -> WorkerSettings:
 
     Raises ConfigError for a wrong file and when the configuration names no queue for workers.
     """
-    path, config, _ = resolve_settings(None, None, None)
+    path, applied = resolve_settings(None, None, None)
+    config = applied.config
     if config.queue.backend != "huey":
         raise ConfigError(
             f"queue.backend is {config.queue.backend}, so nothing is announced to workers; set it "

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from retold.cli.options import GlobalOptions, Sources
 from retold.config import (
+    AppliedSettings,
+    Origin,
     RetoldConfig,
-    load_config,
-    profile_config,
+    applied_settings,
     read_environment,
-    resolve_profile,
     resolve_store_path,
 )
-from retold.errors import ConfigError, EmbeddingProfileMismatch, InvalidInput, StoreUnavailable
+from retold.errors import ConfigError, InvalidInput, StoreUnavailable
 from retold.store import Store
 
 if TYPE_CHECKING:
@@ -29,8 +29,29 @@ if TYPE_CHECKING:
 class Settings:
     """The settings that apply, and in words where they come from."""
 
-    config: RetoldConfig
-    configured: str
+    applied: AppliedSettings
+
+    @property
+    def config(self) -> RetoldConfig:
+        """Return the settings themselves."""
+        return self.applied.config
+
+    @property
+    def configured(self) -> str:
+        """Say which flag, variable or profile they come from."""
+        applied = self.applied
+        if applied.file is not None:
+            named = "--config" if applied.origin == "argument" else "RETOLD_CONFIG"
+            return f"{named} {applied.file}"
+        return f"profile {applied.profile}, from {_ORIGINS[applied.origin]}"
+
+
+_ORIGINS: Final[Mapping[Origin, str]] = {
+    "argument": "--profile",
+    "environment": "RETOLD_PROFILE",
+    "store": "the store",
+    "default": "the default",
+}
 
 
 def store_path(options: GlobalOptions, *, for_principals: bool = False) -> Path:
@@ -66,24 +87,15 @@ def settings(options: GlobalOptions, store_profile: str | None) -> Settings:
     Raises InvalidInput for an unknown profile and for one beside a configuration, ConfigError for
     a wrong file.
     """
-    if options.config is not None:
-        if options.profile is not None:
-            raise InvalidInput("pass --config or --profile, not both")
-        return Settings(load_config(options.config), f"--config {options.config}")
+    if options.config is not None and options.profile is not None:
+        raise InvalidInput("pass --config or --profile, not both")
     try:
-        choice = resolve_profile(options.profile, store_profile, read_environment())
+        applied = applied_settings(
+            options.config, options.profile, store_profile, read_environment()
+        )
     except ValueError as error:
         raise InvalidInput(str(error)) from None
-    if choice.config_path is not None:
-        return Settings(load_config(choice.config_path), f"RETOLD_CONFIG {choice.config_path}")
-    origin = {
-        "argument": "--profile",
-        "environment": "RETOLD_PROFILE",
-        "store": "the store",
-        "default": "the default",
-    }[choice.origin]
-    profile = choice.profile or "standard"
-    return Settings(profile_config(profile), f"profile {profile}, from {origin}")
+    return Settings(applied)
 
 
 def require_huey(settings: Settings) -> None:
@@ -135,24 +147,20 @@ def open_existing(path: Path, busy_timeout_seconds: float, sources: Sources) -> 
 @contextmanager
 def opened_for_search(options: GlobalOptions) -> Iterator[SearchRuntime]:
     """Open the store with its embedder, which loads on first use."""
+    from retold.operations.fitting import mismatch
     from retold.runtime import Overrides, build_search_runtime
 
     path = store_path(options, for_principals=True)
     with opened_store(options, for_principals=True) as (store, chosen):
         read_only = store.read_only
     hide_bars(chosen.config)
-    try:
-        runtime = build_search_runtime(
-            with_threads(chosen.config),
-            path,
-            overrides=Overrides(clock=options.sources.clock, id_source=options.sources.id_source),
-            read_only=read_only,
-        )
-    except EmbeddingProfileMismatch as mismatch:
-        raise EmbeddingProfileMismatch(
-            f"{mismatch.details['difference']}; leave --profile and --config away to search with "
-            "the profile that the store was made with, or look at `retold status`"
-        ) from None
+    runtime = build_search_runtime(
+        with_threads(chosen.config),
+        path,
+        overrides=Overrides(clock=options.sources.clock, id_source=options.sources.id_source),
+        read_only=read_only,
+        misfit=partial(mismatch, applied=chosen.applied, speaker="command"),
+    )
     try:
         yield runtime
     finally:
@@ -165,6 +173,7 @@ def opened_for_extraction(options: GlobalOptions) -> Iterator[tuple[MemoryRuntim
 
     Nothing is announced to anybody: what is due is done by whoever opened it.
     """
+    from retold.operations.fitting import mismatch
     from retold.queue import NoQueue
     from retold.runtime import Overrides, build_runtime
 
@@ -178,6 +187,7 @@ def opened_for_extraction(options: GlobalOptions) -> Iterator[tuple[MemoryRuntim
         overrides=Overrides(
             queue=NoQueue(), clock=options.sources.clock, id_source=options.sources.id_source
         ),
+        misfit=partial(mismatch, applied=chosen.applied, speaker="command"),
     )
     try:
         yield runtime, chosen

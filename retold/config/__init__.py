@@ -1,5 +1,6 @@
 """Settings: pydantic blocks nested as the YAML file, with every default."""
 
+from retold.config.applied import AppliedSettings, applied_settings
 from retold.config.base import JSON, Block
 from retold.config.ingestion import (
     LEXICAL_JUDGE,
@@ -35,6 +36,7 @@ from retold.config.operation import (
 from retold.config.profiles import (
     PROFILES,
     ConfigChoice,
+    Origin,
     ProfileName,
     read_environment,
     require_profile,
@@ -66,6 +68,7 @@ __all__ = [
     "MULTI_VALUED_ATTRIBUTES",
     "PACKAGED_EMBEDDER",
     "PROFILES",
+    "AppliedSettings",
     "AuditConfig",
     "AutoDenseFloorConfig",
     "AutoGateConfig",
@@ -90,6 +93,7 @@ __all__ = [
     "Levers",
     "LogsConfig",
     "NullZConfig",
+    "Origin",
     "PolicyConfig",
     "Preset",
     "ProfileName",
@@ -105,6 +109,7 @@ __all__ = [
     "SourceRankConfig",
     "StoreConfig",
     "TriggerConfig",
+    "applied_settings",
     "load_config",
     "parse_config",
     "profile_config",

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from retold.config.profiles import PROFILE_VALUES, ProfileName, merged, require_profile
+from retold.config.profiles import (
+    PROFILE_VALUES,
+    PROFILES,
+    ProfileName,
+    base_profile,
+    merged,
+    require_profile,
+)
 from retold.config.root import RetoldConfig
 from retold.errors import ConfigError
 
@@ -21,17 +29,45 @@ MAX_NODES = 20_000
 _SHOWN_PROBLEMS = 10
 
 
+PROFILE_KEY = "profile"
+"""The key beside the blocks; it names what the file is laid on and is no setting itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What a configuration file holds: its blocks unchecked, and the profile that it names."""
+
+    path: str
+    values: Mapping[str, Any]
+    profile: ProfileName | None
+
+    def on(self, profile: ProfileName) -> RetoldConfig:
+        """Return the settings of the file on top of a profile. Raises ConfigError."""
+        return _validated(self.values, profile, _source(self.path))
+
+
+def read_config_file(path: str | Path) -> ConfigFile:
+    """Read a YAML file; its blocks are checked when they are laid on a profile.
+
+    Raises ConfigError, naming the file, for what is no configuration file, or no profile's name.
+    """
+    source = _source(path)
+    values, profile = _without_profile(_read_yaml(Path(path), source), source)
+    return ConfigFile(str(path), values, profile)
+
+
 def load_config(path: str | Path | None = None, *, profile: str | None = None) -> RetoldConfig:
     """Return the settings of a YAML file on top of a profile; without a path, the profile alone.
 
-    ``profile`` None means the defaults, which are the standard profile. Raises ConfigError, naming
-    the file and the YAML path of each wrong key, and ValueError for an unknown profile.
+    The profile is the argument, else the one that the file names, else standard. Raises
+    ConfigError, naming the file and the YAML path of each wrong key, and ValueError for an
+    unknown profile.
     """
     name = None if profile is None else require_profile(profile)
     if path is None:
         return parse_config({}, profile=name)
-    source = f"configuration file {str(path)!r}"
-    return parse_config(_read_yaml(Path(path), source), profile=name, source=source)
+    file = read_config_file(path)
+    return file.on(base_profile(name, file.profile, None))
 
 
 def profile_config(name: ProfileName) -> RetoldConfig:
@@ -44,11 +80,31 @@ def parse_config(
 ) -> RetoldConfig:
     """Return the settings of nested values, as a YAML file would hold them, on top of a profile.
 
-    ``source`` opens the message of a ConfigError. Raises ValueError for an unknown profile.
+    The profile is the argument, else the one under the key ``profile``, else standard. ``source``
+    opens the message of a ConfigError. Raises ValueError for an unknown profile as argument.
     """
-    base: Mapping[str, Any] = PROFILE_VALUES[require_profile(profile or "standard")]
+    name = None if profile is None else require_profile(profile)
+    blocks, named = _without_profile(values, source)
+    return _validated(blocks, base_profile(name, named, None), source)
+
+
+def _without_profile(
+    values: Mapping[str, Any], source: str
+) -> tuple[Mapping[str, Any], ProfileName | None]:
+    """Return the blocks, and the profile named beside them. Raises ConfigError for no profile."""
+    named = values.get(PROFILE_KEY)
+    profile = next((one for one in PROFILES if one == named), None)
+    if profile is None and named is not None:
+        raise ConfigError(
+            f"{source}: {PROFILE_KEY}: must be one of {', '.join(PROFILES)}, or null",
+            paths=[PROFILE_KEY],
+        )
+    return {name: value for name, value in values.items() if name != PROFILE_KEY}, profile
+
+
+def _validated(values: Mapping[str, Any], profile: ProfileName, source: str) -> RetoldConfig:
     try:
-        return RetoldConfig.model_validate(merged(base, values))
+        return RetoldConfig.model_validate(merged(PROFILE_VALUES[profile], values))
     except ValidationError as error:
         found = error.errors(include_url=False)
         shown = "; ".join(_problem(entry) for entry in found[:_SHOWN_PROBLEMS])
@@ -56,6 +112,10 @@ def parse_config(
         tail = f"; and {more} more" if more > 0 else ""
         paths = [_dotted(entry["loc"]) for entry in found]
         raise ConfigError(f"{source}: {shown}{tail}", paths=paths) from None
+
+
+def _source(path: str | Path) -> str:
+    return f"configuration file {str(path)!r}"
 
 
 def _read_yaml(path: Path, source: str) -> dict[str, Any]:
@@ -200,12 +260,17 @@ def _keys_of(parents: list[str]) -> list[str]:
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
             return []
         block = annotation
-    return list(block.model_fields)
+    return [*([] if parents else [PROFILE_KEY]), *block.model_fields]
 
 
-def key_paths(block: type[BaseModel] = RetoldConfig, prefix: str = "") -> Iterator[str]:
+def key_paths() -> Iterator[str]:
     """Yield the dotted path of every block and key, in the order of the YAML file."""
+    yield PROFILE_KEY
+    yield from _block_paths(RetoldConfig, "")
+
+
+def _block_paths(block: type[BaseModel], prefix: str) -> Iterator[str]:
     for name, field in block.model_fields.items():
         yield prefix + name
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from key_paths(field.annotation, f"{prefix}{name}.")
+            yield from _block_paths(field.annotation, f"{prefix}{name}.")

@@ -45,6 +45,10 @@ PROFILE_VALUES: Mapping[ProfileName, Mapping[str, Any]] = {
 }
 """What each profile sets, nested as in YAML; all else keeps its default."""
 
+Origin = Literal["argument", "environment", "store", "default", "program"]
+"""Who named the settings that apply: an argument is a flag of a command too, and ``program`` is a
+configuration that was passed whole."""
+
 _VARIABLES = ("RETOLD_CONFIG", "RETOLD_PROFILE", "RETOLD_STORE")
 
 
@@ -57,7 +61,7 @@ class ConfigChoice:
 
     profile: ProfileName | None
     config_path: str | None
-    origin: Literal["argument", "environment", "store", "default"]
+    origin: Origin
 
 
 def require_profile(name: str) -> ProfileName:
@@ -91,6 +95,22 @@ def resolve_profile(
     if store_profile is not None:
         return ConfigChoice(_known(store_profile, "the store"), None, "store")
     return ConfigChoice("standard", None, "default")
+
+
+def base_profile(
+    argument: str | None, file_profile: ProfileName | None, store_profile: str | None
+) -> ProfileName:
+    """Return the profile that a configuration file is laid on.
+
+    The order is an argument, the ``profile`` key of the file, the profile the store was made with
+    (None for a new one), then standard. Raises ValueError for an unknown argument, ConfigError
+    for a store whose profile this release does not know, when it is the one that counts.
+    """
+    if argument is not None:
+        return require_profile(argument)
+    if file_profile is not None:
+        return file_profile
+    return "standard" if store_profile is None else _known(store_profile, "the store")
 
 
 def resolve_store_path(

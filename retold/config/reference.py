@@ -14,6 +14,8 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from retold.config.load import PROFILE_KEY
+from retold.config.profiles import PROFILES
 from retold.config.root import RetoldConfig
 
 BEGIN = "<!-- keys: written by python -m retold.config.reference -->"
@@ -36,14 +38,27 @@ class KeyDoc:
     is_block: bool
 
 
-def describe(block: type[BaseModel] = RetoldConfig, prefix: str = "") -> Iterator[KeyDoc]:
+def describe() -> Iterator[KeyDoc]:
     """Yield every block and key in the order of the YAML file, a block before its keys."""
+    yield KeyDoc(
+        PROFILE_KEY,
+        f"one of {', '.join(PROFILES)}, or null",
+        "null",
+        "",
+        "Profile whose values hold where the file names none; null is the one that the store was "
+        "made with, and standard for a new one.",
+        is_block=False,
+    )
+    yield from _described(RetoldConfig, "")
+
+
+def _described(block: type[BaseModel], prefix: str) -> Iterator[KeyDoc]:
     schemas = block.model_json_schema()["properties"]
     for name, field in block.model_fields.items():
         path, inner = prefix + name, field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield KeyDoc(path, "", "", "", _first_sentence(inner), is_block=True)
-            yield from describe(inner, f"{path}.")
+            yield from _described(inner, f"{path}.")
         else:
             yield _key_doc(path, field, kind_of(schemas[name]))
 
@@ -51,12 +66,13 @@ def describe(block: type[BaseModel] = RetoldConfig, prefix: str = "") -> Iterato
 def render_reference() -> str:
     """Return a Markdown section per block that has keys of its own, one line per key."""
     docs = tuple(describe())
-    sections = []
+    columns = ["| key | type | default | unit | meaning |", "|---|---|---|---|---|"]
+    outside = [_row(doc) for doc in docs if not doc.is_block and not _parent(doc)]
+    sections = ["### Outside the blocks\n\n" + "\n".join([*columns, *outside])]
     for block in docs:
         rows = [_row(doc) for doc in docs if not doc.is_block and _parent(doc) == block.path]
         if block.is_block and rows:
             head = f"### `{block.path}`\n\n{block.meaning}\n\n"
-            columns = ["| key | type | default | unit | meaning |", "|---|---|---|---|---|"]
             sections.append(head + "\n".join([*columns, *rows]))
     return "\n\n".join(sections) + "\n"
 

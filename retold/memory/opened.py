@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from retold.config import (
     PROFILES,
+    AppliedSettings,
     RetoldConfig,
-    load_config,
-    profile_config,
+    applied_settings,
     read_environment,
-    resolve_profile,
     resolve_store_path,
 )
-from retold.errors import NotYetAvailable, StoreError
+from retold.errors import NotYetAvailable
 from retold.host import MemoryHost
 from retold.memory.asynchronous import AsyncMemorySession
 from retold.memory.session import MemorySession
 from retold.models import Principal
+from retold.operations.fitting import mismatch, stored_embedding
 from retold.operations.status import StoreStatus, store_status
 from retold.runtime import MemoryRuntime, OnMismatch, Overrides, build_runtime
 from retold.store import Store
@@ -55,22 +56,24 @@ class Retold:
 
         ``config`` is a configuration or a YAML path; ``profile`` one of standard, lite, offline.
         Both None: RETOLD_CONFIG or RETOLD_PROFILE, else the profile the store was made with, else
-        standard; a file that is still to be migrated names none. ``path`` None takes
+        standard; a file that is still to be migrated names none. A YAML file that names no profile
+        goes on with the store's. ``path`` None takes
         RETOLD_STORE, then ``store.path`` of the configuration. A ``read_only`` store is searched
         and read; what would write raises StoreUnavailable. Raises ValueError for config and
         profile at once or an unknown profile, RetoldSetupError for a missing model or package,
         MigrationRequired, ForeignFile, EmbeddingProfileMismatch and StoreUnavailable.
         """
-        file, chosen, name = resolve_settings(path, config, profile)
+        file, applied = resolve_settings(path, config, profile)
         runtime = build_runtime(
-            chosen,
+            applied.config,
             file,
             overrides=overrides,
-            profile=name,
+            profile=applied.profile,
             create=create,
             migrate=migrate,
             read_only=read_only,
             on_embedding_mismatch=on_embedding_mismatch,
+            misfit=partial(mismatch, applied=applied, speaker="program"),
         )
         return cls(runtime, owns_runtime=True)
 
@@ -190,8 +193,8 @@ def resolve_settings(
     path: str | os.PathLike[str] | None,
     config: RetoldConfig | str | os.PathLike[str] | None,
     profile: str | None,
-) -> tuple[str, RetoldConfig, str | None]:
-    """Return the file, the configuration to use and the profile name a new store remembers.
+) -> tuple[str, AppliedSettings]:
+    """Return the file of the store and the settings that apply to it.
 
     Arguments and errors are those of ``Retold.open``, which takes its settings from here.
     """
@@ -200,41 +203,15 @@ def resolve_settings(
         raise ValueError(f"pass config or profile, not both; the profiles are {choices}")
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; choose one of {choices}")
-    given = (
-        config if config is None or isinstance(config, RetoldConfig) else load_config(Path(config))
-    )
+    named = None if path is None else os.fspath(path)
+    environ = read_environment()
+    if isinstance(config, RetoldConfig):
+        file = resolve_store_path(named, environ, lambda: config.store.path)
+        return file, AppliedSettings(config, None, None, "program")
+    written = None if config is None else os.fspath(config)
+    # No profile says where the store lies, so any will do as long as the store's is unknown.
     file = resolve_store_path(
-        None if path is None else os.fspath(path),
-        read_environment(),
-        lambda: (given if given is not None else _resolved(profile, None)[0]).store.path,
+        named, environ, lambda: applied_settings(written, profile, None, environ).config.store.path
     )
-    if given is not None:
-        return file, given, None
-    stored = _stored_profile(Path(file)) if profile is None else None
-    return file, *_resolved(profile, stored)
-
-
-def _resolved(profile: str | None, stored_profile: str | None) -> tuple[RetoldConfig, str | None]:
-    """Return the configuration that applies when none was passed, and its profile's name."""
-    choice = resolve_profile(profile, stored_profile, read_environment())
-    if choice.config_path is not None:
-        return load_config(choice.config_path), None
-    name = choice.profile or "standard"
-    return profile_config(name), name
-
-
-def _stored_profile(path: Path) -> str | None:
-    """Return the profile a store was made with; None for a new file and for an unusable one.
-
-    What is wrong with the file is reported, or migrated, when it is opened for good.
-    """
-    try:
-        if not path.is_file() or path.stat().st_size == 0:
-            return None
-        with (
-            Store.open(path, read_only=True, allow_migration_issues=True) as store,
-            store.read() as tx,
-        ):
-            return tx.meta.profile()
-    except (StoreError, OSError):
-        return None
+    stored = stored_embedding(Path(file)).profile if profile is None else None
+    return file, applied_settings(written, profile, stored, environ)

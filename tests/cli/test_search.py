@@ -148,7 +148,7 @@ def test_search_with_the_vectors_of_another_profile_is_refused(store):
     line = refusal(search(store, "tea"))
 
     assert "holds vectors of another" in line
-    assert "leave --profile and --config away" in line
+    assert "name the store's model, version and dims under `embedding`" in line
     assert "on_embedding_mismatch" not in line
 
 
