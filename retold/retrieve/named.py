@@ -10,10 +10,10 @@ import numpy as np
 from retold.index.bm25 import EligibleWords, Phrase
 from retold.index.columns import Eligible
 from retold.models import Entity
-from retold.retrieve.stopwords import ENGLISH_STOP_WORDS
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository
 from retold.text import normalize_alias, prepare_fts
+from retold.text.stopwords import ENGLISH_STOP_WORDS
 
 MAX_OTHER_NAMES: Final = 8
 """Further names looked for beside those that a query uses; somebody rarely has more."""

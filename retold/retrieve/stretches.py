@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from retold.retrieve.stopwords import UNSPACED_STOP_WORDS
 from retold.text.prepare import clean, is_alphabetic, run_grams, spell
 from retold.text.scripts import clusters, script_of
+from retold.text.stopwords import UNSPACED_STOP_WORDS
 from retold.text.token_text import token_text
 
 WRITTEN_CHARACTERS: Final = 2

@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 from typing import Final
 
 from retold.models import LexicalMatch, LexicalTerm
-from retold.retrieve.stopwords import ENGLISH_STOP_WORDS
 from retold.retrieve.stretches import (
     RunStretches,
     Tokenize,
@@ -28,6 +27,7 @@ from retold.retrieve.words import (
 from retold.text import normalize_alias
 from retold.text.prepare import clean, is_alphabetic, spell
 from retold.text.scripts import UNSPACED_RUN, clusters, script_of
+from retold.text.stopwords import ENGLISH_STOP_WORDS
 from retold.text.token_text import token_text
 
 MAX_TERMS: Final = 64

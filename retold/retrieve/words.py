@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from retold.retrieve.stopwords import (
+from retold.text.prepare import clean
+from retold.text.scripts import UNSPACED_RUN
+from retold.text.stopwords import (
     ACRONYM_HOMOGRAPHS,
     ENGLISH_STOP_WORDS,
     NAME_HOMOGRAPHS,
 )
-from retold.text.prepare import clean
-from retold.text.scripts import UNSPACED_RUN
 
 # What ends a word even without a space around it; a comma between digits does not.
 _SEPARATORS: Final = re.compile(r'[;()\[\]{}"<>|!?]|\.{2,}|--+|(?<!\d),|,(?!\d)')

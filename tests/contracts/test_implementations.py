@@ -60,14 +60,15 @@ PORTS = {
     "extractor": contracts.ExtractorContract,
     "candidate_reviewer": contracts.CandidateReviewerContract,
     "budget": contracts.BudgetContract,
+    "token embedder": contracts.TokenEmbedderContract,
 }
-PER_CALL = {"budget"}
-"""Ports that a caller hands to a call, not to the runtime."""
+NOT_GIVEN = {"budget", "token embedder"}
+"""A port that a caller hands to a call, and one that an embedder may offer besides."""
 
 
 def test_every_port_that_can_be_overridden_has_a_contract():
     """A port added to ``Overrides`` makes this fail until it has one."""
-    assert set(PORTS) - PER_CALL == set(Overrides.__slots__)
+    assert set(PORTS) - NOT_GIVEN == set(Overrides.__slots__)
     assert {contract.__name__ for contract in PORTS.values()} == set(contracts.__all__)
 
 
@@ -77,22 +78,34 @@ def packaged() -> Embedder:
     return embedder_from_config(profile_config("offline").embedding)
 
 
-class TestPackagedEmbedder(contracts.EmbedderContract):
+class TestPackagedEmbedder(contracts.EmbedderContract, contracts.TokenEmbedderContract):
     @pytest.fixture
     def embedder(self, packaged):
         return packaged
 
+    @pytest.fixture
+    def token_embedder(self, packaged):
+        return packaged
 
-class TestQueryCache(contracts.EmbedderContract):
+
+class TestQueryCache(contracts.EmbedderContract, contracts.TokenEmbedderContract):
     @pytest.fixture
     def embedder(self):
         return QueryCache(FakeEmbedder(dims=32), entries=4)
 
+    @pytest.fixture
+    def token_embedder(self, embedder):
+        return embedder
 
-class TestFakeEmbedder(contracts.EmbedderContract):
+
+class TestFakeEmbedder(contracts.EmbedderContract, contracts.TokenEmbedderContract):
     @pytest.fixture(params=[True, False], ids=["loaded", "loads with the first call"])
     def embedder(self, request):
         return FakeEmbedder(dims=64, is_loaded=request.param)
+
+    @pytest.fixture
+    def token_embedder(self, embedder):
+        return embedder
 
 
 class TestLexicalJudge(contracts.JudgeContract):

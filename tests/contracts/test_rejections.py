@@ -21,6 +21,7 @@ from retold.models import (
     TokenUsage,
     Verdict,
 )
+from retold.protocols import EmbeddedTexts
 from retold.testing import (
     CountingIds,
     FakeBudget,
@@ -41,6 +42,7 @@ from retold.testing import (
 
 FIXTURES = {
     contracts.EmbedderContract: ("embedder", FakeEmbedder),
+    contracts.TokenEmbedderContract: ("token_embedder", FakeEmbedder),
     contracts.JudgeContract: ("judge", FakeJudge),
     contracts.RerankerContract: ("reranker", FakeReranker),
     contracts.RewriterContract: ("rewriter", FakeRewriter),
@@ -157,6 +159,35 @@ class DriftingEmbedder(FakeEmbedder):
 
 class NeverLoadedEmbedder(FakeEmbedder):
     is_loaded = False
+
+
+class DecliningEmbedder(FakeEmbedder):
+    offers_token_vectors = False
+
+
+class TokenlessEmbedder(FakeEmbedder):
+    """Its texts have no tokens."""
+
+    def embed_queries_with_tokens(self, texts):
+        vectors, tokens = super().embed_queries_with_tokens(texts)
+        return EmbeddedTexts(vectors, [rows[:0] for rows in tokens])
+
+
+class LongTokensEmbedder(FakeEmbedder):
+    def embed_documents_with_tokens(self, texts):
+        vectors, tokens = super().embed_documents_with_tokens(texts)
+        return EmbeddedTexts(vectors, [rows * 2 for rows in tokens])
+
+
+class OtherVectorsEmbedder(FakeEmbedder):
+    def embed_documents_with_tokens(self, texts):
+        vectors, tokens = super().embed_documents_with_tokens(texts)
+        return EmbeddedTexts(vectors[::-1], tokens)
+
+
+class EagerTokensEmbedder(FakeEmbedder):
+    def embed_queries_with_tokens(self, texts):
+        return super().embed_queries_with_tokens(texts or ["nothing"])
 
 
 class SharingEmbedder(FakeEmbedder):
@@ -655,6 +686,14 @@ BROKEN = {
     ("EmbedderContract", "repeats_itself"): [DriftingEmbedder],
     ("EmbedderContract", "is_loaded_after_it_was_used"): [NeverLoadedEmbedder],
     ("EmbedderContract", "serves_several_threads"): [SharingEmbedder],
+    ("TokenEmbedderContract", "is_one"): [
+        DecliningEmbedder, lacking(FakeEmbedder, "embed_documents_with_tokens"),
+    ],
+    ("TokenEmbedderContract", "returns_unit_rows_for_every_text"): [
+        TokenlessEmbedder, LongTokensEmbedder,
+    ],
+    ("TokenEmbedderContract", "returns_the_vectors_of_the_texts_too"): [OtherVectorsEmbedder],
+    ("TokenEmbedderContract", "returns_nothing_for_no_texts"): [EagerTokensEmbedder],
     ("JudgeContract", "is_one"): [lambda: object(), NamelessJudge],
     ("JudgeContract", "answers_every_pair"): [VagueJudge, RulelessJudge, LogitJudge],
     ("JudgeContract", "repeats_itself"): [DriftingJudge],

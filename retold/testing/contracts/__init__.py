@@ -22,6 +22,7 @@ from retold.testing.contracts.reranker import RerankerContract
 from retold.testing.contracts.reviewer import CandidateReviewerContract
 from retold.testing.contracts.rewriter import RewriterContract
 from retold.testing.contracts.source import ClockContract, IdSourceContract
+from retold.testing.contracts.token_embedder import TokenEmbedderContract
 
 __all__ = [
     "BudgetContract",
@@ -37,4 +38,5 @@ __all__ = [
     "RecordActivatorContract",
     "RerankerContract",
     "RewriterContract",
+    "TokenEmbedderContract",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.errors import EmbeddingError
-from retold.protocols import Vectors
+from retold.protocols import EmbeddedTexts, Vectors
 from retold.text import prepare_fts
 
 Side = Literal["queries", "documents"]
@@ -32,13 +32,15 @@ class FakeEmbedder:
     A text points where the sum of its distinct words points, so two texts have about the cosine
     of their word sets: shared words over the root of the product of both sizes. Texts without a
     common word are near zero, within about three over the root of ``dims``. Scripts without
-    spaces count pairs of characters. Queries and documents are embedded alike.
+    spaces count pairs of characters. Queries and documents are embedded alike. The tokens of a text
+    are its distinct words, whatever was declared of the whole.
 
     Safe to call from several threads; declare similarities before embedding starts.
     """
 
     __test__ = False
     scripts = ("all",)
+    offers_token_vectors = True
 
     def __init__(
         self,
@@ -133,6 +135,16 @@ class FakeEmbedder:
         """Return (len(texts), dims) float32 rows of unit length, in the order of ``texts``."""
         return self._embed("documents", self.documents, texts)
 
+    def embed_queries_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_queries``, and one row for each distinct word."""
+        vectors = self.embed_queries(texts)
+        return EmbeddedTexts(vectors, [_of_words(text, self._dims) for text in texts])
+
+    def embed_documents_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the vectors of ``embed_documents``, and one row for each distinct word."""
+        vectors = self.embed_documents(texts)
+        return EmbeddedTexts(vectors, [_of_words(text, self._dims) for text in texts])
+
     def _embed(self, side: Side, calls: list[tuple[str, ...]], texts: Sequence[str]) -> Vectors:
         with self._lock:
             calls.append(tuple(texts))
@@ -150,10 +162,19 @@ class FakeEmbedder:
 
 
 def _from_words(text: str, dims: int) -> Direction:
-    words = sorted(set(_WORD.findall(prepare_fts(text).casefold())))
+    words = _words(text)
     if not words:
         return _hashed(text, dims)
     return _unit(np.sum([_hashed(word, dims) for word in words], axis=0))
+
+
+def _words(text: str) -> list[str]:
+    return sorted(set(_WORD.findall(prepare_fts(text).casefold())))
+
+
+def _of_words(text: str, dims: int) -> Vectors:
+    rows = [_unit(_hashed(word, dims)) for word in _words(text) or [text]]
+    return np.stack(rows).astype(np.float32)
 
 
 @lru_cache(maxsize=65536)
