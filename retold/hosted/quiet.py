@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-_LOUD: Final = frozenset({"anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2"})
+_LOUD: Final = ("anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _calling: ContextVar[bool] = ContextVar("retold_hosted_call", default=False)
 
 
@@ -23,13 +23,27 @@ def _is_not_ours(_record: logging.LogRecord) -> bool:
 
 @contextmanager
 def quiet_clients() -> Iterator[None]:
-    """Drop what the clients' loggers say in this context."""
-    for name in tuple(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in _LOUD:
-            # The same function is added once, however often.
-            logging.getLogger(name).addFilter(_is_not_ours)
+    """Drop what the clients' loggers say in this context, also of a client that it loads.
+
+    ``hush_loaded`` belongs between the loading and the first request.
+    """
+    for name in _LOUD:
+        _hush(name)
+    hush_loaded()
     token = _calling.set(True)
     try:
         yield
     finally:
         _calling.reset(token)
+
+
+def hush_loaded() -> None:
+    """Take in the loggers that came with a client; a filter holds for one logger alone."""
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _LOUD:
+            _hush(name)
+
+
+def _hush(name: str) -> None:
+    # The same function is added once, however often.
+    logging.getLogger(name).addFilter(_is_not_ours)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from retold.hosted.failures import Failure, failure_of
-from retold.hosted.quiet import quiet_clients
+from retold.hosted.quiet import hush_loaded, quiet_clients
 from retold.hosted.targets import Package, Target
 from retold.util import Clock
 
@@ -65,6 +65,7 @@ class Sender:
         with quiet_clients():
             try:
                 client = self._taken(target) or _opened(target)
+                hush_loaded()
                 with self._lock:
                     line.client = client
                 answer = _asked(client, target.package, arguments, seconds, line)

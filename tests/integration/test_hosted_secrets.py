@@ -170,6 +170,48 @@ def test_host_that_uses_the_same_clients_keeps_its_own_logs(records):
     assert records.of("openai")
 
 
+FIRST_CALL = """
+import logging, sys
+from retold.config import parse_config
+from retold.hosted import HostedCompletions
+from retold.models import CompletionRequest, Scope
+from tests.loopback import Fault, LoopbackModel, Reply
+
+class Printed(logging.Handler):
+    def emit(self, record):
+        print(record.name, record.getMessage(), vars(record))
+
+logging.basicConfig(level=logging.DEBUG, handlers=[Printed(logging.DEBUG)])
+model, key, system, prompt = sys.argv[1:]
+assert not {"anthropic", "openai", "httpx2", "httpx"} & set(sys.modules)
+steps = iter([Fault(500, says=prompt), Reply("{}")])
+with LoopbackModel(lambda _: next(steps)) as loopback:
+    places = {"anthropic": {"base_url": loopback.url}, "openai": {"base_url": loopback.url + "/v1"}}
+    client = HostedCompletions(parse_config({"hosted": places}).hosted, sleep=lambda _: None)
+    asked = {"schema": {"type": "object"}, "task": "extraction", "scopes": (Scope("user", "ana"),)}
+    asked |= {"timeout_ms": 20_000, "max_output_tokens": 9}
+    answer = client.complete(CompletionRequest(model=model, system=system, prompt=prompt, **asked))
+    client.close()
+print("calls", answer.usage.calls)
+"""
+
+
+@pytest.mark.parametrize("model", MODELS[:2])
+def test_first_call_of_a_process_is_as_quiet_as_the_next(model):
+    """Loggers come into being with the client: a filter set before must be waiting for them."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL, model, KEY, SYSTEM, PROMPT],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    printed = done.stdout + done.stderr
+    assert "retold.hosted.client hosted call is repeated" in printed
+    assert printed.endswith("calls 2\n")
+    assert [told for told in (*SECRETS, "127.0.0.1", "http://", "POST") if told in printed] == []
+
+
 # --- before a byte leaves -------------------------------------------------------------
 
 
