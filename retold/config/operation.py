@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from retold.config.base import Block, Text, TextList, as_tuple, key
+from retold.text.scripts import LetterScript
 
 PACKAGED_EMBEDDER = "all-MiniLM-L6-v2/onnx-int8"
 """The model name that selects the embedder installed from packages; any other is a hub model."""
@@ -41,24 +42,7 @@ def _env_name(value: str) -> str:
 
 Url = Annotated[Text, AfterValidator(_http_url)]
 EnvName = Annotated[str, AfterValidator(_env_name)]
-ScriptName = Literal[
-    "all",
-    "latin",
-    "greek",
-    "cyrillic",
-    "hebrew",
-    "arabic",
-    "devanagari",
-    "thai",
-    "lao",
-    "khmer",
-    "burmese",
-    "han",
-    "kana",
-    "hangul",
-    "other",
-]
-"""A script as ``retold.text.scripts`` names it; ``other`` is any without a name there."""
+ScriptName = Literal["all", LetterScript]
 Scripts = Annotated[tuple[ScriptName, ...], BeforeValidator(as_tuple)]
 ProviderName = Literal["anthropic", "openai", "openrouter", "custom"]
 
@@ -81,7 +65,9 @@ class EmbeddingConfig(Block):
         "sentence-transformers.",
     )
     version: Text = key(
-        "1", "Tag of stored vectors; change it with the model or its preprocessing and re-embed."
+        "1",
+        "Tag of stored vectors, for another preprocessing; a store with vectors of another tag is "
+        "refused.",
     )
     dims: int = key(1024, "Width of a vector; must equal the model's output.", "dimensions", ge=1)
     device: Literal["auto", "cpu", "cuda", "mps"] = key(

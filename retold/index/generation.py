@@ -21,8 +21,9 @@ from retold.store.projection import ProjectionRow
 
 logger = logging.getLogger(__name__)
 
+_DAMAGED = "the file was damaged or changed from outside: restore a snapshot"
 _NATIVE = sys.byteorder == "little"
-_UNUSABLE = "a stored vector cannot be used; run `retold reembed`"
+_UNUSABLE = f"a stored vector cannot be used; {_DAMAGED}"
 
 
 class Generation:
@@ -185,4 +186,4 @@ def _swapped(blob: bytes) -> bytes:
 
 
 def _foreign(identity: EmbeddingIdentity) -> str:
-    return f"a stored vector does not come from {identity}; run `retold reembed`"
+    return f"a stored vector does not come from {identity}; {_DAMAGED}"

@@ -411,7 +411,9 @@ def _session_of(tx: Transaction, principal: Principal) -> tuple[str | None, bool
     """Return the id of the caller's conversation and whether what is said in it may be kept."""
     if principal.session_id is None:
         return None, True
-    found = tx.sessions.latest_id(principal.agent_id, principal.user_id, principal.session_id)
+    found = tx.sessions.latest_recording(
+        principal.agent_id, principal.user_id, principal.session_id
+    )
     return (None, True) if found is None else found
 
 

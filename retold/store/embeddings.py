@@ -111,7 +111,7 @@ class EmbeddingRepository:
             return None
         blob, dims = row
         if len(blob) != dims * STORED.itemsize:
-            raise StoreCorrupt(f"the vector of row {seq} has the wrong size; run `retold reembed`")
+            raise StoreCorrupt(f"the vector of row {seq} has the wrong size; restore a snapshot")
         return np.frombuffer(blob, dtype=STORED).astype(np.float32)
 
     def count(self) -> int:

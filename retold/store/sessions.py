@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retold.errors import InvalidInput, NotFound
 from retold.models import (
@@ -43,6 +43,13 @@ class SegmentOverview:
     turns: int
     first_at: datetime | None
     last_at: datetime | None
+
+
+class Recording(NamedTuple):
+    """The internal id of a segment, and whether it keeps a transcript."""
+
+    session_id: str
+    is_recorded: bool
 
 
 class SessionRepository:
@@ -116,13 +123,13 @@ class SessionRepository:
         )
         return None if row is None else _session(row)
 
-    def latest_id(self, agent_id: str, user_id: str, external_id: str) -> tuple[str, bool] | None:
-        """Return the newest segment's internal id and whether it is recorded; None without one."""
+    def latest_recording(self, agent_id: str, user_id: str, external_id: str) -> Recording | None:
+        """Return whether a conversation's newest segment keeps a transcript; None without one."""
         row = self._tx.one(
-            QUERIES["latest_id"],
+            QUERIES["latest_recording"],
             {"agent_id": agent_id, "user_id": user_id, "external_id": external_id},
         )
-        return None if row is None else (str(row[0]), bool(row[1]))
+        return None if row is None else Recording(str(row[0]), bool(row[1]))
 
     def segments(self, conversation_id: str) -> list[Session]:
         """Return all segments of a conversation, in order."""

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from typing import Final, Literal
 
-Script = Literal[
+LetterScript = Literal[
     "latin",
     "greek",
     "cyrillic",
@@ -23,8 +23,10 @@ Script = Literal[
     "kana",
     "hangul",
     "other",
-    "common",
 ]
+"""A script by its letters; ``other`` is any without a name here."""
+Script = Literal[LetterScript, "common"]
+"""The script of any character; ``common`` belongs to none."""
 Family = Literal["east_asian", "thai", "lao", "khmer", "burmese"]
 
 # Letters and marks of the unspaced scripts, without their punctuation and digits: those separate.

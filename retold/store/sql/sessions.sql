@@ -18,7 +18,7 @@ where agent_id = :agent_id and user_id = :user_id and external_id = :external_id
 order by segment desc
 limit 1;
 
--- name: latest_id
+-- name: latest_recording
 -- The internal id of the newest segment of a conversation, and whether it keeps a transcript.
 select id, recorded
 from sessions

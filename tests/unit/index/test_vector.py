@@ -502,8 +502,10 @@ def test_vector_that_does_not_fit_ends_dense_search_with_a_reason(
     refresh(index, store)
 
     assert index.dense_unavailable in (
-        f"a stored vector does not come from {IDENTITY}; run `retold reembed`",
-        "a stored vector cannot be used; run `retold reembed`",
+        f"a stored vector does not come from {IDENTITY}; the file was damaged or changed from "
+        "outside: restore a snapshot",
+        "a stored vector cannot be used; the file was damaged or changed from outside: restore a "
+        "snapshot",
     )
     assert [record.seq for record in caplog.records if hasattr(record, "seq")] == [seq]
     assert seqs(index, store) == [seq]
