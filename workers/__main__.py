@@ -29,7 +29,8 @@ def main() -> int:
     arguments = parser.parse_args()
     os.umask(0o077)
     log_to_standard_error()
-    if supervisor := os.environ.get("RETOLD_SUPERVISOR"):
+    supervisor = os.environ.get("RETOLD_SUPERVISOR")
+    if supervisor:
         die_with_parent(int(supervisor))
     try:
         huey = make_app(arguments.queue, worker_settings())
@@ -37,7 +38,12 @@ def main() -> int:
         logger.error("not started: %s", error)  # noqa: TRY400  # the message says what to do
         return os.EX_CONFIG
     logger.info("started", extra={"queue": arguments.queue})
-    consumer_of(huey, workers=arguments.workers, grace_seconds=arguments.grace).run()
+    consumer_of(
+        huey,
+        workers=arguments.workers,
+        grace_seconds=arguments.grace,
+        supervised=bool(supervisor),
+    ).run()
     huey.runtime.close()
     logger.info("stopped", extra={"queue": arguments.queue})
     return 0

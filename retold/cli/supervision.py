@@ -7,9 +7,9 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FrameType
 
 from retold.cli.exits import DONE, UNEXPECTED
+from retold.operations.stopping import AT_ONCE, StopRequests, listen
 
 _EXTRA_SECONDS = 5
 """What a process has beyond its own time to end before it is killed."""
@@ -18,10 +18,10 @@ _EXTRA_SECONDS = 5
 def run_together(
     commands: Sequence[Sequence[str]], environment: Mapping[str, str], *, grace_seconds: float
 ) -> int:
-    """Run commands until SIGTERM, Ctrl-C or the end of one; then end all of them in order.
+    """Run commands until somebody asks to stop, or one ends; then let all of them end.
 
-    Each is told this process by ``RETOLD_SUPERVISOR`` and ends with it. Returns 0 when all ended
-    as they should.
+    Each is told this process by ``RETOLD_SUPERVISOR``, ends with it, takes any number of SIGTERMs
+    for one, and stops waiting for its work at ``AT_ONCE``. Returns 0 when all ended as they should.
     """
     told = {**environment, "RETOLD_SUPERVISOR": str(os.getpid())}
     running: list[subprocess.Popen[bytes]] = []
@@ -31,23 +31,26 @@ def run_together(
             subprocess.Popen(command, env=told, start_new_session=True) for command in commands
         ]
         if stopped:  # a signal that came while they were started
-            _ask_to_end(running)
+            _send(running, signal.SIGTERM)
         _wait_for_one(running)
-        _ask_to_end(running)
+        _send(running, signal.SIGTERM)
         codes = [_ended(each, grace_seconds + _EXTRA_SECONDS) for each in running]
-    return DONE if all(code == 0 for code in codes) else UNEXPECTED
+        # A process that was stopped before it could listen died of it.
+        as_asked = (0, -signal.SIGTERM, -AT_ONCE) if stopped else (0,)
+    return DONE if all(code in as_asked for code in codes) else UNEXPECTED
 
 
 @contextmanager
 def _signals(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[list[int]]:
-    """Pass SIGTERM and Ctrl-C on inside; yield the list of the signals that came."""
+    """Pass requests to stop on inside; yield the list of the signals that came."""
     came: list[int] = []
+    requests = StopRequests()
 
-    def pass_on(number: int, _frame: FrameType | None) -> None:
+    def pass_on(number: int, _frame: object) -> None:
         came.append(number)
-        _ask_to_end(running)
+        _send(running, AT_ONCE if requests.note() else signal.SIGTERM)
 
-    before = {each: signal.signal(each, pass_on) for each in (signal.SIGTERM, signal.SIGINT)}
+    before = listen(pass_on)
     try:
         yield came
     finally:
@@ -62,10 +65,9 @@ def _wait_for_one(running: Sequence[subprocess.Popen[bytes]]) -> None:
         each.poll()
 
 
-def _ask_to_end(running: Sequence[subprocess.Popen[bytes]]) -> None:
+def _send(running: Sequence[subprocess.Popen[bytes]], number: int) -> None:
     for each in running:
-        if each.returncode is None:
-            each.send_signal(signal.SIGTERM)
+        each.send_signal(number)  # does nothing to one that has ended
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> int:

@@ -5,7 +5,10 @@ import pickle
 import resource
 import signal
 import sqlite3
+import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +101,76 @@ def test_stop_hands_a_step_back_that_does_not_end_in_time(here):
     state = here.state(session_id)
     assert (state.token, state.attempts, state.next_at) == (None, 0, None)
     assert here.events(session_id) == []
+
+
+def in_a_step(here, *words):
+    """Start workers that wait in the step of a session; return them, its id and the open gate."""
+    os.mkfifo(here.path.with_name("gate"))
+    workers = here.start(*words)
+    session_id = here.requested("wait a moment")
+    return workers, session_id, here.path.with_name("gate").open("wb")
+
+
+def pids_of(leader):
+    """Return a process and all that it started, and they in turn."""
+    children = Path(f"/proc/{leader}/task/{leader}/children").read_text(encoding="ascii").split()
+    return [leader, *(each for child in children for each in pids_of(int(child)))]
+
+
+def tell(workers, numbers):
+    """Send each of these signals to every process there is, as a terminal or systemd may."""
+    for number in numbers:
+        for pid in pids_of(workers.process.pid):
+            os.kill(pid, number)
+
+
+TWICE = {
+    "ctrl-c, passed on too": (signal.SIGINT, signal.SIGINT),
+    "systemd, to all": (signal.SIGTERM,),
+    "closed terminal, passed on": (signal.SIGHUP, signal.SIGTERM),
+}
+
+
+@pytest.mark.parametrize("numbers", TWICE.values(), ids=TWICE)
+def test_one_request_to_stop_that_reaches_everybody_lets_the_step_end(here, numbers):
+    extraction, session_id, gate = in_a_step(here, "extraction", "--grace", "60")
+    with gate:
+        tell(extraction, numbers)
+        extraction.until("stopping")
+    extraction.rest()
+
+    assert extraction.process.returncode == 0
+    assert here.runs() == [session_id]
+
+
+@pytest.mark.parametrize("to_all", [False, True])
+def test_stop_of_all_workers_waits_for_the_step_of_one_though_the_other_has_ended(here, to_all):
+    workers, session_id, gate = in_a_step(here, "all", "--grace", "60")
+    maintenance = workers.until("gave a sign of life", queue="maintenance")["pid"]
+    with gate:
+        tell(workers, [signal.SIGTERM]) if to_all else workers.process.terminate()
+        workers.until("stopped", queue="maintenance")
+        while Path(f"/proc/{maintenance}").exists():  # until it was waited for
+            os.sched_yield()
+    workers.rest()
+
+    assert workers.process.returncode == 0
+    assert here.runs() == [session_id]
+
+
+@pytest.mark.parametrize("which", ["extraction", "all"])
+def test_who_asks_again_later_has_the_step_handed_back_at_once(here, which):
+    workers, session_id, gate = in_a_step(here, which, "--grace", "600")
+    with gate:
+        while workers.process.poll() is None:
+            workers.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                workers.process.wait(0.2)
+        workers.rest()
+
+    assert workers.process.returncode == 0
+    state = here.state(session_id)
+    assert (state.token, state.attempts, state.next_at) == (None, 0, None)
 
 
 def test_session_that_kills_its_worker_ends_as_a_dead_letter_and_stops_no_other(here):

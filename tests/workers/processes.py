@@ -122,7 +122,9 @@ class Site:
         return requested(self.retold, name)
 
     def module(self, queue):
-        """Return what Python runs for the consumer of a queue."""
+        """Return what Python runs for the consumer of a queue, or for those of "all"."""
+        if queue == "all":
+            return ["tests.workers.together"]
         return ["workers", queue] if queue == "maintenance" else ["tests.workers.scripted"]
 
     def start(self, queue, *arguments, wait=True):
