@@ -12,6 +12,8 @@ from retold.config.ingestion import (
     SourceRankConfig,
 )
 from retold.config.levers import (
+    FTS5_BM25,
+    Bm25Lever,
     BoostLever,
     EntityLever,
     FreshnessLever,
@@ -46,6 +48,7 @@ from retold.config.profiles import (
 from retold.config.retrieval import (
     AutoDenseFloorConfig,
     AutoGateConfig,
+    Bm25Config,
     BoostsConfig,
     DenseFloorConfig,
     EntitiesConfig,
@@ -63,6 +66,7 @@ from retold.config.retrieval import (
 from retold.config.root import RetoldConfig
 
 __all__ = [
+    "FTS5_BM25",
     "JSON",
     "LEXICAL_JUDGE",
     "MULTI_VALUED_ATTRIBUTES",
@@ -73,6 +77,8 @@ __all__ = [
     "AutoDenseFloorConfig",
     "AutoGateConfig",
     "Block",
+    "Bm25Config",
+    "Bm25Lever",
     "BoostLever",
     "BoostsConfig",
     "ConfigChoice",

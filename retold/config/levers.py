@@ -21,6 +21,14 @@ from retold.config.retrieval import (
 
 
 @dataclass(frozen=True, slots=True)
+class Bm25Lever:
+    """How repeats of a word and the length of a record count."""
+
+    k1: float
+    b: float
+
+
+@dataclass(frozen=True, slots=True)
 class FusionLever:
     """How the channels are fused; ``rrf_k`` belongs to rrf, the weights to convex."""
 
@@ -72,6 +80,7 @@ class Levers:
     preset: Preset
     per_generator_k: int
     pool_limit: int | None
+    bm25: Bm25Lever
     fusion: FusionLever
     entities: EntityLever
     boosts: BoostLever
@@ -90,10 +99,11 @@ class Levers:
 
 @dataclass(frozen=True, slots=True)
 class _Unset:
-    """What each lever is in one preset when its key is null."""
+    """What each lever is in one preset when its key is null; ``bm25`` holds for facts."""
 
     per_generator_k: int
     pool_limit: int | None
+    bm25: Bm25Lever
     fusion: FusionKind
     entities: EntityRole
     date_interval: float
@@ -104,10 +114,14 @@ class _Unset:
     dedup_cosine: float
 
 
+FTS5_BM25: Final = Bm25Lever(k1=1.2, b=0.75)
+"""FTS5's own constants."""
+
 _PRESETS: Final[Mapping[Preset, _Unset]] = {
     "design": _Unset(
         per_generator_k=30,
         pool_limit=None,
+        bm25=FTS5_BM25,
         fusion="rrf",
         entities="list",
         date_interval=0.0,
@@ -120,6 +134,7 @@ _PRESETS: Final[Mapping[Preset, _Unset]] = {
     "measured": _Unset(
         per_generator_k=100,
         pool_limit=50,
+        bm25=Bm25Lever(k1=0.9, b=0.4),
         fusion="convex",
         entities="tie_break",
         date_interval=0.3,
@@ -136,11 +151,14 @@ def resolve_levers(retrieval: RetrievalConfig) -> Levers:
     """Return the levers of a configuration: a set key wins, an unset one follows the preset."""
     unset = _PRESETS[retrieval.preset]
     gate_kind = _or(retrieval.gate.kind, unset.gate)
+    # A long turn says more than one thing; a long fact needs more words for one.
+    bm25 = unset.bm25 if retrieval.context == "facts" else FTS5_BM25
     fusion, boosts, freshness = retrieval.fusion, retrieval.boosts, retrieval.freshness
     return Levers(
         preset=retrieval.preset,
         per_generator_k=_or(retrieval.per_generator_k, unset.per_generator_k),
         pool_limit=_or(retrieval.pool_limit, unset.pool_limit),
+        bm25=Bm25Lever(_or(retrieval.bm25.k1, bm25.k1), _or(retrieval.bm25.b, bm25.b)),
         fusion=FusionLever(
             _or(fusion.kind, unset.fusion), retrieval.rrf_k, fusion.alpha, fusion.alpha_uncovered
         ),

@@ -111,6 +111,27 @@ class FusionConfig(Block):
     )
 
 
+class Bm25Config(Block):
+    """How often a word stands in a record and how long that is, in the score of its words."""
+
+    k1: float | None = key(
+        None,
+        "How much a word counts more the more often it stands there; null is 1.2, and 0.9 for "
+        "facts in measured.",
+        "factor",
+        ge=0,
+        le=10,
+    )
+    b: float | None = key(
+        None,
+        "How much the length of a record lowers its score; null is 0.75, and 0.4 for facts in "
+        "measured.",
+        "fraction",
+        ge=0,
+        le=1,
+    )
+
+
 class EntitiesConfig(Block):
     """What it counts that a record is about somebody or something the query names."""
 
@@ -350,6 +371,7 @@ class RetrievalConfig(Block):
     )
     max_alias_tokens: int = key(4, "Longest entity alias looked for in a query.", "tokens", ge=1)
     rrf_k: int = key(60, "Fusion constant: a list adds 1 / (rrf_k + rank).", "ranks", ge=1)
+    bm25: Bm25Config = Bm25Config()
     fusion: FusionConfig = FusionConfig()
     entities: EntitiesConfig = EntitiesConfig()
     boosts: BoostsConfig = BoostsConfig()

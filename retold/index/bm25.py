@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from retold.config import FTS5_BM25, Bm25Lever
 from retold.index.columns import Eligible, Mask, Rows, Seqs
 from retold.index.matrix import BLOCK_ROWS, Hit
 from retold.index.postings import Counts, Occurrences, Places, occurrences
@@ -18,9 +20,6 @@ Phrase = tuple[str, ...]
 """Index tokens that stand one after the other in one field; most have one."""
 Weights = npt.NDArray[np.float64]
 
-K1: Final = 1.2
-B: Final = 0.75
-"""FTS5's own constants."""
 _LEAST_IDF: Final = 1e-6
 
 NARROW_PART: Final = 4
@@ -47,12 +46,14 @@ _NOWHERE = _Found(np.empty(0, dtype=np.int64), np.empty(0), 0)
 class EligibleWords:
     """FTS5's bm25, weights 1, 2, 3, as if the eligible rows were the whole table.
 
+    Its two constants can be others: see ``saturated``.
     The number of rows, the average length and the number of rows with a phrase count eligible rows
     only, so nobody else's records change a score. Immutable from outside, cheap to make and meant
     for one search: phrases and sums of scores are remembered. Not for several threads at once.
     """
 
     def __init__(self, words: Words, eligible: Eligible) -> None:
+        self._constants = FTS5_BM25
         self._words = words
         self._eligible = eligible
         size = len(words.lengths)
@@ -86,6 +87,17 @@ class EligibleWords:
     def rows(self) -> Eligible:
         """Return the rows that count, by their numbers in ``snapshot``."""
         return self._eligible
+
+    def saturated(self, constants: Bm25Lever) -> EligibleWords:
+        """Return the same words, scored with these constants in place of FTS5's."""
+        if constants == self._constants:
+            return self
+        made = copy(self)
+        made._constants = constants
+        postings = self._words.postings
+        made._of_code = made._weighed(postings.code_times, postings.code_lengths)
+        made._phrases, made._sums = {}, {}
+        return made
 
     def search(self, phrases: Sequence[Phrase], limit: int) -> list[Hit]:
         """Return up to ``limit`` (record key, score) that hold a phrase, best first, ties by key.
@@ -205,11 +217,12 @@ class EligibleWords:
         return _Found(places, self._weighed(times, self._words.lengths[rows]), len(rows))
 
     def _weighed(self, times: Places, lengths: Places | Counts) -> Weights:
-        """Return FTS5's weight of so many occurrences in records of so many tokens."""
+        """Return the weight of so many occurrences in records of so many tokens."""
         if self._average == 0.0:
             return np.zeros(len(times))
-        weights: Weights = (times * (K1 + 1.0)) / (
-            times + K1 * (1.0 - B + B * lengths / self._average)
+        k1, b = self._constants.k1, self._constants.b
+        weights: Weights = (times * (k1 + 1.0)) / (
+            times + k1 * (1.0 - b + b * lengths / self._average)
         )
         return weights
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retold.index.bm25 import K1, B, Phrase, inverse_frequency
+from retold.config import FTS5_BM25
+from retold.index.bm25 import Phrase, inverse_frequency
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.postings import Occurrences, occurrences
 from retold.index.words import Words
@@ -33,7 +34,8 @@ def session_scores(
     tokens = float(lengths.sum())
     if sessions == 0 or tokens == 0.0:
         return scores
-    saturation = K1 * (1.0 - B + B * lengths / (tokens / sessions))
+    k1, b = FTS5_BM25.k1, FTS5_BM25.b
+    saturation = k1 * (1.0 - b + b * lengths / (tokens / sessions))
     for phrase in phrases:
         found = _found(words, phrase)
         at = owners[found.rows]
@@ -41,7 +43,7 @@ def session_scores(
         holding = int(np.count_nonzero(times))
         if holding:
             idf = inverse_frequency(sessions, holding)
-            scores += idf * (K1 + 1.0) * times / (times + saturation)
+            scores += idf * (k1 + 1.0) * times / (times + saturation)
     scores[records > most_records] = 0.0
     return scores
 

@@ -170,6 +170,7 @@ class PoolFinder:
         with trace.stage("lexical"):
             words = self._index.words(tx, eligible)
             names = () if self._lists_entities else name_phrases(tx, aliases.others)
+            words = words.saturated(self._levers.bm25)
             lexical = lexical_search(tx, words, queries, limit, names=names)
         with trace.stage("entity"):
             among = self._nameable(eligible, dense, lexical.ranking)
@@ -187,7 +188,9 @@ class PoolFinder:
         with trace.stage("lexical"):
             holding = [seq for seq, _ in found.lexical.hits if seq in trace.rows]
             texts = self._index.texts_of(tx, holding)
-            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms)
+            # Longer stretches are only looked for where words open the gate.
+            tokenize = tx.lexical.tokens if null is not None and null.is_partial else None
+            matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms, tokenize)
         with trace.stage("fuse"):
             trace.pool = assemble_pool(scored, found.lists, trace.rows, matches, entity.entity_of)
         ran = CHANNELS if dense is not None else CHANNELS[1:]

@@ -428,6 +428,7 @@ def _pipeline(config: RetoldConfig, levers: Levers) -> dict[str, Any]:
             "lexical": {"limit": limit, "search": "bm25 1 2 3 of eligible rows"},
             "entity": entity,
         },
+        "bm25": ran["bm25"],
         "fusion": ran["fusion"],
         "boosts": ran["boosts"],
         "freshness": ran["freshness"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retold.config import parse_config, resolve_levers
+from retold.config import FTS5_BM25, parse_config, resolve_levers
 
 
 def levers(**retrieval: object):
@@ -14,6 +14,8 @@ def levers(**retrieval: object):
 DESIGN = {
     "per_generator_k": 30,
     "pool_limit": None,
+    "bm25.k1": 1.2,
+    "bm25.b": 0.75,
     "fusion.kind": "rrf",
     "fusion.rrf_k": 60,
     "entities.role": "list",
@@ -28,6 +30,8 @@ DESIGN = {
 MEASURED = {
     "per_generator_k": 100,
     "pool_limit": 50,
+    "bm25.k1": 0.9,
+    "bm25.b": 0.4,
     "fusion.kind": "convex",
     "fusion.alpha": 0.6,
     "fusion.alpha_uncovered": 0.3,
@@ -64,9 +68,16 @@ def test_unset_levers_follow_the_preset(preset, expected):
     assert ran.gate.kind == ran.gate_kind
 
 
+def test_the_length_of_a_turn_counts_as_in_fts5():
+    """A long turn says more than one thing; a fact is short for other reasons."""
+    assert levers(preset="measured", context="turns").bm25 == FTS5_BM25
+    assert levers(preset="measured", context="turns", bm25={"b": 0.1}).bm25.b == 0.1
+
+
 SET = {
     "per_generator_k": 7,
     "pool_limit": 20,
+    "bm25": {"k1": 2.0, "b": 0.1},
     "fusion": {"kind": "convex"},
     "entities": {"role": "tie_break"},
     "boosts": {"date_interval": 0.1, "session": 0.0},

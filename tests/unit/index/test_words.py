@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retold.config import FTS5_BM25, Bm25Lever
 from retold.errors import StoreError
 from retold.index import bm25
 from retold.index import words as words_module
@@ -351,3 +352,19 @@ def test_records_of_others_move_no_bit_of_what_a_caller_gets(shared, mine, their
 
     assert answers(index) == alone == answers(VectorIndex(IDENTITY))
     assert look(index, store, me).scores_of(PHRASES, others).tolist() == [0.0] * len(others)
+
+
+def test_other_constants_score_the_same_words_and_leave_the_first_scores(index, store):
+    """Fails when sums or weights of FTS5's constants are taken along."""
+    once, often, long = add(store, "tea pot", "tea tea tea", f"tea {'and so on ' * 9}")
+    add(store, *(f"other {number}" for number in range(9)))
+    words = look(index, store)
+    by_fts5 = words.scores_of([("tea",)], [once, often, long]).tolist()
+    neither = words.saturated(Bm25Lever(k1=0.0, b=0.0)).scores_of([("tea",)], [once, often, long])
+    no_length = words.saturated(Bm25Lever(k1=1.2, b=0.0)).scores_of([("tea",)], [once, often, long])
+
+    assert by_fts5[1] > by_fts5[0] > by_fts5[2]
+    assert len(set(neither.tolist())) == 1
+    assert no_length[1] > no_length[0] == no_length[2]
+    assert words.scores_of([("tea",)], [once, often, long]).tolist() == by_fts5
+    assert words.saturated(FTS5_BM25) is words

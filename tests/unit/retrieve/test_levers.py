@@ -192,11 +192,24 @@ def nicknamed(world: World, rng: random.Random) -> list[Question]:
     return questions
 
 
+def wordy(world: World, rng: random.Random) -> list[Question]:
+    """What answers holds both words of a question and says a lot besides; others hold one each."""
+    questions = []
+    for _ in range(10):
+        first, second = word(rng), word(rng)
+        content = " ".join([first, second, *(word(rng) for _ in range(26))])
+        for text in (content, f"{first} {word(rng)}", f"{second} {word(rng)}"):
+            world.add(text)
+        questions.append(Question(f"{first} {second}", (content,)))
+    return questions
+
+
 LEVERS: list[tuple[str, Story, dict[str, Any], dict[str, Any]]] = [
     ("date_interval", dated, {}, {"boosts": {"date_interval": 0.0}}),
     ("session", conversations, {}, {"boosts": {"session": 0.0}}),
     ("recency", renewed, WORDS_ONLY, {"freshness": {"kind": "off"}}),
     ("entity", namesakes, WORDS_ONLY, {"entities": {"tie_break": 0.0}}),
+    ("bm25", wordy, WORDS_ONLY, {"bm25": {"k1": 1.2, "b": 0.75}}),
     ("duplicates", restated, {}, {"duplicates": "collapse"}),
     ("neighbour", transcript, {"context": "turns"}, {"boosts": {"neighbour": 0.0}}),
     ("session_text", sittings, {"context": "turns"}, {"boosts": {"session_text": 0.0}}),
