@@ -29,7 +29,8 @@ def extract_session(runtime: WorkerRuntime, session_id: str) -> None:
     outcome = runtime.steps().run(session_id)
     logger.info(
         "worked on a session",
-        extra={"session_id": session_id, "done": outcome.done, "reason": outcome.reason},
+        extra={"session_id": session_id, "done": outcome.done, "reason": outcome.reason}
+        | ({} if outcome.says is None else {"says": outcome.says}),
     )
 
 

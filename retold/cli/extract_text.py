@@ -108,6 +108,8 @@ def run_lines(runs: Sequence[DirectRun]) -> Iterator[str]:
         name = clean(run.external_id)
         if not run.is_done:
             yield from labelled("left", f"{name}: {_left(run)}")
+            if run.says is not None:
+                yield from labelled("", clean(run.says))
             continue
         told = _counts(run.found, _COUNTS) or "nothing to keep"
         yield from labelled("extracted", f"{name}: {told}")

@@ -5,7 +5,7 @@ Nothing here knows the store: what a day may use is a ``Budget`` that is handed 
 
 from retold.hosted.budgets import RunBudget, estimated_input, run_budget
 from retold.hosted.client import HostedCompletions
-from retold.hosted.targets import Endpoint, endpoint_of, split_model
+from retold.hosted.targets import Endpoint, endpoint_of, shown_address, split_model
 
 __all__ = [
     "Endpoint",
@@ -14,5 +14,6 @@ __all__ = [
     "endpoint_of",
     "estimated_input",
     "run_budget",
+    "shown_address",
     "split_model",
 ]

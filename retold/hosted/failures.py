@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import math
+import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -83,10 +85,23 @@ def failure_of(error: BaseException, now: datetime) -> Failure:
     if any(type(one).__module__.partition(".")[0] in _TRANSPORT for one in causes) or any(
         isinstance(one, OSError) or type(one).__name__ == "APIConnectionError" for one in causes
     ):
-        return Failure("outage", "connection", unreported=True)
+        return Failure("outage", _missing_link(causes), unreported=True)
     return Failure("bug", type(error).__name__, unreported=True)
 
 
+def _missing_link(causes: tuple[BaseException, ...]) -> str:
+    """Say which part of a connection is missing."""
+    for kind, reason in _LINKS:
+        if any(isinstance(one, kind) for one in causes):
+            return reason
+    return "connection"
+
+
+_LINKS: Final[tuple[tuple[type[OSError], str], ...]] = (
+    (ConnectionRefusedError, "connection_refused"),
+    (socket.gaierror, "unknown_host"),
+    (ssl.SSLError, "tls"),
+)
 _BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
 
@@ -164,14 +179,17 @@ _ADVICE: Final[Mapping[str, str]] = {
     "http_402": "the account has no credit left",
     "no_credit": "the account has no credit or quota left",
     "http_403": "the key in {key} may not use {model!r}",
-    "http_404": "check the model {model!r} and hosted.{provider}.base_url",
-    "not_an_api": "hosted.{provider}.base_url leads to something that is no model",
+    "http_404": "there is no such model or path: check the model {model!r} and {setting}",
+    "not_an_api": "{setting} leads to something that is no model",
     "broken_package": 'the installed client cannot be imported; reinstall "retold[{package}]"',
     "refused": "the model would not answer this",
     "cut_short": "the answer is longer than the limit of output tokens",
     "too_long": "the prompt is longer than the model takes",
     "not_json": "the answer holds no JSON object",
-    "connection": "check the network and hosted.{provider}.base_url",
+    "connection": "check the network and {setting}",
+    "connection_refused": "nothing listens there: start the server, or check {setting}",
+    "unknown_host": "nobody knows that host: check the network and {setting}",
+    "tls": "the connection cannot be made secure: check the certificate and {setting}",
     "local_limit": "this machine has no files, memory or space left for a connection",
     "timeout": "no answer came within the time for the call",
 }
@@ -180,19 +198,22 @@ _ADVICE: Final[Mapping[str, str]] = {
 def error_of(
     failure: Failure, target: Target, key_name: str | None, usage: TokenUsage
 ) -> HostedError:
-    """Return the error a caller gets; its message names settings and codes only."""
+    """Return the error a caller gets; its message names settings, codes and a host only."""
     advice = _ADVICE.get(failure.reason, _GENERAL[failure.trouble]).format(
         key=key_name or "api_key_env",
         model=target.model,
         provider=target.provider,
         package=target.package,
+        setting=f"hosted.{target.provider}.base_url"
+        + (", which mostly ends in /v1" if target.package == "openai" and not target.own else ""),
     )
     requests = f"{usage.calls} request{'' if usage.calls == 1 else 's'}"
-    message = f"{target.provider}: {failure.reason} after {requests}; {advice}"
+    message = f"{target.provider} at {target.address}: {failure.reason} after {requests}; {advice}"
     return _ERRORS[failure.trouble](
         message,
         provider=target.provider,
         model=target.model,
+        address=target.address,
         reason=failure.reason,
         status=failure.status,
         retry_after_seconds=failure.retry_after_seconds,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Final, Literal, get_args
+from urllib.parse import urlsplit
 
 from retold.config import HostedConfig, ProviderConfig
 from retold.config.operation import ProviderName, require_http_url
@@ -47,6 +48,11 @@ class Target:
         """Return the client that speaks to it."""
         return package_of(self.provider)
 
+    @property
+    def address(self) -> str:
+        """Return scheme, host and port, which may be shown: a path or a user may be a secret."""
+        return shown_address(self.base_url)
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -73,6 +79,15 @@ def split_model(model: str, default: ProviderName) -> tuple[ProviderName, str]:
     if not name.strip() or name != name.strip():
         raise InvalidInput(f"model {model!r} is not of the form provider/model")
     return provider, name
+
+
+def shown_address(base_url: str) -> str:
+    """Return scheme, host and port of an address, without what may open it."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    return f"{parts.scheme}://{host}" + ("" if parts.port is None else f":{parts.port}")
 
 
 def package_of(provider: ProviderName) -> Package:

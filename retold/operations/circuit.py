@@ -109,12 +109,12 @@ def hosted_door(model: str, config: RetoldConfig) -> Door | None:
     The address is kept without what may open it: user, password and query.
     """
     # The clients of hosted models cost what opening a store would wait for.
-    from retold.hosted import endpoint_of
+    from retold.hosted import endpoint_of, shown_address
 
     try:
         endpoint = endpoint_of(model, config.hosted)
         parts = urlsplit(endpoint.base_url)
-        address = f"{parts.scheme}://{parts.hostname or ''}:{parts.port or ''}{parts.path}"
+        address = f"{shown_address(endpoint.base_url)}{parts.path}"
     except (RetoldSetupError, InvalidInput, ValueError):
         return None
     return Door(endpoint.provider, address)

@@ -15,8 +15,9 @@ from retold.store.claims import ClaimState
 class DirectRun:
     """What one run did.
 
-    ``reason`` is the code of what kept it from its end, None for an extracted session. ``found`` is
-    the payload of its event ``extraction.run``, empty without one. ``next_at`` is when workers try
+    ``reason`` is the code of what kept it from its end, None for an extracted session, and
+    ``says`` the error's own sentence, None where it has none that may be shown. ``found`` is the
+    payload of its event ``extraction.run``, empty without one. ``next_at`` is when workers try
     again, None when nothing has to be waited for.
     """
 
@@ -24,6 +25,7 @@ class DirectRun:
     external_id: str
     done: Done
     reason: str | None
+    says: str | None
     next_at: datetime | None
     found: Mapping[str, object]
 
@@ -57,6 +59,7 @@ def run_here(
             state.external_id,
             outcome.done,
             reason,
+            None if done else outcome.says,
             _next_at(state),
             runs[-1] if done and runs else {},
         )

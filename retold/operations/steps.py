@@ -128,12 +128,14 @@ class StepLeftOpen(Exception):
 class StepOutcome:
     """What became of a request to work on a session.
 
-    ``reason`` is a code: why nothing was done, or what failed; None after a success.
+    ``reason`` is a code: why nothing was done, or what failed; None after a success. ``says`` is
+    what ``failure_sentence`` returns of a failure.
     """
 
     session_id: str
     done: Done
     reason: str | None = None
+    says: str | None = None
 
 
 class ExtractionSteps:
@@ -266,12 +268,15 @@ class ExtractionSteps:
             return StepOutcome(claim.session_id, "lost")
 
     def _note_failure(self, claim: Claim, error: Exception) -> StepOutcome:
-        kind, code = failure_kind(error), failure_code(error)
+        kind, code, says = failure_kind(error), failure_code(error), failure_sentence(error)
+        facts: dict[str, str | int] = {"code": code, "failure": kind, "attempt": claim.attempt}
+        if says is not None:
+            facts["says"] = says
         with self._store.write() as tx:
             tx.claims.end(claim)
             state = tx.claims.require(claim.session_id)
             circuit = self._circuits.note_failure(tx, claim.stage, kind, retry_after(error))
-            note(tx, "extraction.failed", state, code=code, failure=kind, attempt=claim.attempt)
+            note(tx, "extraction.failed", state, **facts)
             decision = decide_failure(
                 claim.attempt,
                 kind,
@@ -283,14 +288,14 @@ class ExtractionSteps:
             )
             if isinstance(decision, Bury):
                 bury(tx, state, decision.error)
-                return StepOutcome(claim.session_id, "set_aside", code)
+                return StepOutcome(claim.session_id, "set_aside", code, says)
             tx.claims.postpone(
                 claim.session_id,
                 attempts=decision.attempts,
                 next_at=decision.next_at,
                 error=code,
             )
-            return StepOutcome(claim.session_id, "failed", code)
+            return StepOutcome(claim.session_id, "failed", code, says)
 
     def _hand_back(self, claim: Claim) -> None:
         """Leave the step due as if it had never begun; a lost claim is nobody's to give back."""
@@ -334,6 +339,15 @@ def failure_code(error: Exception) -> str:
     if isinstance(error, StepLeftOpen):
         return LEFT_OPEN
     return error.code if isinstance(error, RetoldError) else type(error).__name__
+
+
+def failure_sentence(error: Exception) -> str | None:
+    """Return what an error of our own making tells an operator; None for any other.
+
+    Settings, packages, codes and a host are named in it, and nothing that was asked or answered.
+    """
+    own_client = isinstance(error, HostedError) and "address" in error.details
+    return str(error) if own_client or isinstance(error, _SETTINGS) else None
 
 
 def retry_after(error: Exception) -> float | None:

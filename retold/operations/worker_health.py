@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from retold.config import RetoldConfig
+from retold.operations.circuit import OWN
 from retold.operations.heartbeat import Heartbeat, heartbeat_of
 from retold.queue import QUEUES, QueueState, inspect_queue, queue_path
 from retold.store import Store
@@ -96,9 +97,19 @@ def _foreign(queues: tuple[QueueHealth, ...]) -> Iterator[str]:
 def _providers_down(down: list[tuple[Door, Circuit]]) -> Iterator[str]:
     for door, circuit in down:
         yield (
-            f"{door.provider} did not answer {circuit.failures} times in a row; sessions wait, and "
-            "it is asked again every few minutes"
+            f"{_named(door)} did not answer {circuit.failures} times in a row: look whether it can "
+            "be reached from here; sessions wait, and it is asked again every few minutes"
         )
+
+
+def _named(door: Door) -> str:
+    """Name a provider with its host; the path of an address may be a secret."""
+    if door.provider == OWN:
+        return f"the application's own step {door.address}"
+    # The clients of hosted models cost what a look at the health would wait for.
+    from retold.hosted import shown_address
+
+    return f"{door.provider} at {shown_address(door.address)}"
 
 
 def _backlog_notices(backlog: Backlog, now: datetime) -> Iterator[str]:

@@ -216,6 +216,26 @@ def test_now_asks_the_server_that_two_values_name(store, ids, tmp_path, model):
     assert {body["model"] for body in model.bodies} == {"qwen3:8b"}
 
 
+def test_server_that_does_not_answer_is_named_with_what_to_check(store, ids, tmp_path):
+    with LoopbackModel([]) as gone:
+        pass
+    config = tmp_path / "local.yaml"
+    config.write_text(
+        "ingestion: {extraction_model: custom/qwen3:8b, review_model: custom/qwen3:8b}\n"
+        f"hosted: {{max_retries: 0, custom: {{base_url: '{gone.url}/path-secret/v1'}}}}\n",
+        encoding="utf-8",
+    )
+    told = f"custom at {gone.url}: connection_refused after 1 request; nothing listens there"
+
+    ran = retold_here("extract", ids["fresh"], "--now", "--config", config, store=store)
+    shown = retold_here("extract", "--pending", "show", ids["fresh"], store=store)
+
+    for finished in (ran, shown):
+        assert told in " ".join(finished.out.split())
+        assert "secret" not in finished.out + finished.err
+    assert (ran.code, shown.code) == (5, 0)
+
+
 def test_now_takes_all_that_is_due_and_leaves_what_fails_on_the_list(store, ids, model):
     model.answers[3] = Reply("I would rather not.")
     finished = retold_here("extract", "--pending", "--now", "--json", store=store)

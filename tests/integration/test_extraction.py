@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from retold import ProviderOutage
 from retold.testing import MemoryLab
 from tests.extraction_model import accept_everything, block
 from tests.extraction_support import PEANUTS
@@ -124,6 +125,66 @@ def test_provider_that_is_down_is_asked_three_times_for_many_sessions(monkeypatc
             for session_id in lab.runtime.steps.due():
                 lab.runtime.steps.run(session_id)
         assert len(loopback.bodies) == 3 + 2 * 8
+
+
+TOLD = {
+    "nobody listens": (None, "provider_outage", "connection_refused", "start the server"),
+    "overloaded": (529, "provider_outage", "http_529", "try again later"),
+    "unknown model": (404, "provider_not_configured", "http_404", "check the model 'gpt-x'"),
+    "refused key": (401, "provider_not_configured", "http_401", "check the key in OPENAI_API_KEY"),
+}
+
+
+@pytest.mark.parametrize(("status", "code", "reason", "advice"), TOLD.values(), ids=TOLD)
+def test_failure_is_kept_with_its_address_and_what_to_check(
+    status, code, reason, advice, monkeypatch
+):
+    """The event holds the error's own sentence; putting the exception's text there fails this."""
+    asked = []
+
+    def refuse(exchange):
+        asked.append(exchange)
+        return Fault(status, says=f"sk-secret {exchange.user}")
+
+    with LoopbackModel([]) as gone:
+        pass
+    with LoopbackModel(refuse) as loopback, lab_for(loopback, MODELS[1], monkeypatch) as lab:
+        url = gone.url if status is None else loopback.url
+        hidden = url.replace("//", "//ana:pass-secret@")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{hidden}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+        session_id = ended(lab)
+        outcome = lab.runtime.steps.run(session_id)
+
+        payload = payload_of(lab, session_id, "extraction.failed")
+        assert (outcome.reason, payload["code"]) == (code, code)
+        assert outcome.says == payload["says"]
+        assert outcome.says.startswith(f"openai at {url}: {reason} after 1 request; ")
+        assert advice in outcome.says
+        told = json.dumps([payload, repr(outcome)])
+        assert [one for one in ("secret", "peanuts", "Lisbon") if one in told] == []
+    assert bool(asked) == (status is not None)
+
+
+def test_failure_of_an_error_made_elsewhere_is_kept_as_its_code_alone(monkeypatch):
+    """An integrator's client may quote the prompt in what it raises."""
+
+    class Quoting:
+        def require_ready(self, model):
+            """Be ready."""
+
+        def complete(self, request, *, budget=None):
+            raise ProviderOutage(request.prompt)
+
+    with MemoryLab.open(completions=Quoting()) as lab:
+        session_id = ended(lab)
+        outcome = lab.runtime.steps.run(session_id)
+
+        payload = payload_of(lab, session_id, "extraction.failed")
+        assert (outcome.reason, outcome.says) == ("provider_outage", None)
+        assert payload == {"stage": "extract", "code": "provider_outage", "failure": "outage"} | {
+            "attempt": 1
+        }
 
 
 def _waiting(lab, ids):

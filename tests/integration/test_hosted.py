@@ -355,7 +355,8 @@ def test_address_where_nobody_listens_is_an_outage(model, hosted_for):
     with pytest.raises(ProviderOutage) as outage:
         hosted_for(gone).complete(ask(model))
 
-    assert outage.value.details["reason"] == "connection"
+    assert outage.value.details["reason"] == "connection_refused"
+    assert f" at {gone.url}: connection_refused after 3 requests; " in outage.value.message
 
 
 def test_error_in_a_body_that_came_with_200_counts_as_its_own_status(hosted_for):

@@ -1,4 +1,6 @@
 import errno
+import socket
+import ssl
 from datetime import UTC, datetime
 
 import pytest
@@ -7,7 +9,14 @@ import retold.errors
 from retold.errors import (
     HostedError,
 )
-from retold.hosted.failures import failure_of, failure_of_status, retry_after_seconds
+from retold.hosted.failures import (
+    error_of,
+    failure_of,
+    failure_of_status,
+    retry_after_seconds,
+)
+from retold.hosted.targets import Target
+from retold.models import TokenUsage
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -84,6 +93,31 @@ class APIConnectionError(Exception):
 )
 def test_exception_is_classified_by_what_caused_it(error, trouble):
     assert failure_of(error, NOW).trouble == trouble
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "advice"),
+    [
+        pytest.param(ConnectionRefusedError(), "connection_refused", "start the server", id="port"),
+        pytest.param(socket.gaierror(-2, "x"), "unknown_host", "check the network", id="name"),
+        pytest.param(ssl.SSLError(), "tls", "check the certificate", id="certificate"),
+        pytest.param(ConnectionResetError(), "connection", "check the network", id="reset"),
+    ],
+)
+def test_connection_that_fails_says_where_and_what_to_check(cause, reason, advice):
+    address = "https://ana:pass-secret@proxy.example:8443/path-secret/v1?key=query-secret"
+    target = Target("custom", "qwen3", address, "sk-secret", own=False)
+    failure = failure_of(caused(APIConnectionError(address), cause), NOW)
+
+    error = error_of(failure, target, "CUSTOM_KEY", TokenUsage(calls=3))
+
+    assert failure.reason == error.details["reason"] == reason
+    assert error.message.startswith(
+        f"custom at https://proxy.example:8443: {reason} after 3 requests; "
+    )
+    assert advice in error.message
+    assert "hosted.custom.base_url, which mostly ends in /v1" in error.message
+    assert "secret" not in f"{error!r} {error.details}"
 
 
 def test_failure_shows_nothing_that_the_endpoint_said():

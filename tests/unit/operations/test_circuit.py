@@ -11,7 +11,7 @@ from retold.operations.steps import ExtractionSteps, StepOutcome
 from retold.store.providers import Circuit, Door
 from retold.testing import MemoryLab
 
-HERE = Door("anthropic", "https://api.anthropic.com:")
+HERE = Door("anthropic", "https://api.anthropic.com")
 HOUR = timedelta(hours=1)
 
 
@@ -168,7 +168,7 @@ def test_address_is_kept_without_what_opens_it():
         {"hosted": {"openai": {"base_url": "https://proxy.example/v1"}}}, profile="offline"
     )
 
-    assert hosted_door("openai/gpt-5", config) == Door("openai", "https://proxy.example:/v1")
+    assert hosted_door("openai/gpt-5", config) == Door("openai", "https://proxy.example/v1")
     assert hosted_door("custom/llama", config) is None
 
 

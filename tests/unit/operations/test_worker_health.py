@@ -121,9 +121,10 @@ def test_foreign_rows_are_counted(working):
 
 def test_provider_that_does_not_answer_is_told_without_being_a_problem(working):
     with working.store.write() as tx:
-        tx.providers.set(Door("anthropic", "https://here:"), Circuit("open", 4, tx.now))
+        address = "http://[::1]:9999/path-secret/v1"
+        tx.providers.set(Door("custom", address), Circuit("open", 4, tx.now))
 
     health = look(working)
     assert health.problems == ()
     (notice,) = health.notices
-    assert notice.startswith("anthropic did not answer 4 times in a row")
+    assert notice.startswith("custom at http://[::1]:9999 did not answer 4 times in a row: look")
