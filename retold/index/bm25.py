@@ -20,6 +20,8 @@ Phrase = tuple[str, ...]
 """Index tokens that stand one after the other in one field; most have one."""
 Weights = npt.NDArray[np.float64]
 
+K1: Final = FTS5_BM25.k1
+B: Final = FTS5_BM25.b
 _LEAST_IDF: Final = 1e-6
 
 NARROW_PART: Final = 4

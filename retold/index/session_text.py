@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retold.config import FTS5_BM25
-from retold.index.bm25 import Phrase, inverse_frequency
+from retold.index.bm25 import K1, B, Phrase, inverse_frequency
 from retold.index.columns import Eligible, Mask, Rows
 from retold.index.postings import Occurrences, occurrences
 from retold.index.words import Words
@@ -34,8 +33,7 @@ def session_scores(
     tokens = float(lengths.sum())
     if sessions == 0 or tokens == 0.0:
         return scores
-    k1, b = FTS5_BM25.k1, FTS5_BM25.b
-    saturation = k1 * (1.0 - b + b * lengths / (tokens / sessions))
+    saturation = K1 * (1.0 - B + B * lengths / (tokens / sessions))
     for phrase in phrases:
         found = _found(words, phrase)
         at = owners[found.rows]
@@ -43,7 +41,7 @@ def session_scores(
         holding = int(np.count_nonzero(times))
         if holding:
             idf = inverse_frequency(sessions, holding)
-            scores += idf * (k1 + 1.0) * times / (times + saturation)
+            scores += idf * (K1 + 1.0) * times / (times + saturation)
     scores[records > most_records] = 0.0
     return scores
 

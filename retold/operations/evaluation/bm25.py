@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from retold.config import FTS5_BM25
-from retold.index.bm25 import inverse_frequency
+from retold.index.bm25 import K1, B, inverse_frequency
 from retold.models import Trigger
 from retold.operations.evaluation.cases import Case
 from retold.operations.evaluation.searching import Found
@@ -74,5 +73,4 @@ class PlainBm25:
 
     def _saturated(self, count: int, length: int) -> float:
         mean = self._total / len(self._texts)
-        k1, b = FTS5_BM25.k1, FTS5_BM25.b
-        return count * (k1 + 1) / (count + k1 * (1 - b + b * length / mean))
+        return count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean))
