@@ -2,12 +2,17 @@
 
 It saves what the user says of themselves, searches when asked something, forgets on request, and
 calls another tool that the user names, whose result it saves.
+Asked to extract a transcript, it finds the same statements, and it accepts what it is to review.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from types import SimpleNamespace
 
+from tests.extraction_model import accept_everything, block
 from tests.loopback.conversation import Call, Exchange, Reply
 
 WHAT = r"(?P<what>[\w -]+?)(?= and | in | so |[.,;!]|$)"
@@ -15,6 +20,7 @@ STATEMENTS = (
     (rf"I(?:'m| am) allergic to {WHAT}", "allergy", "The user is allergic to {what}"),
     (rf"I (?:live in|moved to) {WHAT}", "home_city", "The user lives in {what}"),
     (rf"I prefer {WHAT}", "preference", "The user prefers {what}"),
+    (rf"I play {WHAT}", "hobby", "The user plays {what}"),
 )
 AS_TO_A_COLLEAGUE = (
     (r"\bdo I\b", "does the user"),
@@ -22,12 +28,15 @@ AS_TO_A_COLLEAGUE = (
     (r"\b(?:I|me)\b", "the user"),
     (r"\bmy\b", "the user's"),
 )
+WORK = re.compile(r"^--- (?:transcript|candidates) [0-9a-f]{12} ---$", re.MULTILINE)
 SHORT_ID = re.compile(r"\[(mem_[0-9a-f]+)\]")
 QUOTED = re.compile(r"^> (.+)$", re.MULTILINE)
 
 
 def answer(seen: Exchange) -> Reply:
     """Return the next step: calls while something is left to do, then words."""
+    if WORK.search(seen.user):
+        return _background(seen)
     if not seen.results:
         return _first_step(seen)
     last = seen.last
@@ -46,6 +55,28 @@ def answer(seen: Exchange) -> Reply:
         return Reply(last.arguments["content"] if told else "Noted, I will remember that.")
     report = {"type": "episodic", "content": last.text, "source_kind": "tool_result"}
     return _call("memory_write", evidence=last.text, **report)
+
+
+def _background(seen: Exchange) -> Reply:
+    if "\n--- candidates " in f"\n{seen.user}":
+        return Reply(json.dumps(accept_everything(SimpleNamespace(prompt=seen.user))))
+    lines = [one for one in block(seen.user, "transcript") if one["role"] == "user"]
+    found = [claim for line in lines for claim in _claims(line)]
+    summary = {"content": f"The user said {len(lines)} things.", "decisions": []}
+    return Reply(json.dumps({"candidates": found, "summary": summary}))
+
+
+def _claims(line: dict[str, object]) -> Iterator[dict[str, object]]:
+    for sentence in re.findall(r"[^.!?]+[.!?]?", str(line["text"])):
+        for pattern, attribute, claim in STATEMENTS:
+            if said := re.search(pattern, sentence):
+                yield {
+                    "type": "semantic",
+                    "content": claim.format(what=said["what"]),
+                    "attribute": attribute,
+                    "quote": sentence.strip(),
+                    "line": line["line"],
+                }
 
 
 def _first_step(seen: Exchange) -> Reply:

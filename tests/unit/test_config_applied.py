@@ -7,6 +7,7 @@ import pytest
 from retold.config import AppliedSettings, applied_settings, load_config, parse_config
 from retold.config.profiles import base_profile
 from retold.errors import ConfigError
+from tests import docs_support
 
 QUEUE = "queue: {backend: huey}\n"
 ORDER = {
@@ -116,6 +117,23 @@ def test_misspelt_profile_is_recognised_and_one_inside_a_block_is_not(write):
         load_config(write("profle: offline\n"))
     with pytest.raises(ConfigError, match=r"store\.profile: unknown key"):
         load_config(write("store: {profile: offline}\n"))
+
+
+def test_blocks_of_the_pages_are_whole_files(write):
+    """Somebody pastes a block as it stands; a command's script and systemd are no settings."""
+    pages = ("configuration", "hosted", "models", "quality", "retrieval", "workers")
+    shown = [
+        block
+        for page in pages
+        for block in docs_support.blocks_of(
+            (docs_support.ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), page
+        )
+        if block.language == "yaml"
+    ]
+
+    assert len(shown) >= 9
+    for block in shown:
+        assert load_config(write(block.text)) != load_config(), block.place
 
 
 def test_store_of_an_unknown_profile_is_refused_when_it_counts(write):
