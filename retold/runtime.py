@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from retold.config import RetoldConfig
+from retold.index.token_vectors import require_token_embedder
 from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
 from retold.models import Principal
@@ -137,6 +138,14 @@ class Overrides:
     id_source: IdSource = new_id
 
 
+def _embedder(config: RetoldConfig, file: Path, given: Overrides, misfit: Misfit) -> Embedder:
+    """Return the embedder to use. Raises ConfigError when it lacks what a setting needs of it."""
+    embedder = given.embedder or fitting_embedder(config.embedding, file, misfit)
+    if config.retrieval.late_interaction.enabled:
+        require_token_embedder(embedder)
+    return embedder
+
+
 def _own_reranker(config: RetoldConfig, given: Overrides) -> BgeReranker | None:
     """Return the configured reranker; None when one was given or reranking is switched off."""
     if given.reranker is not None or not config.reranker.enabled:
@@ -163,12 +172,13 @@ def build_runtime(
     """Open the store and put everything together; models load on first use.
 
     ``path`` None takes ``store.path``. ``profile`` is remembered by a new store. Raises what
-    ``Store.open`` raises, RetoldSetupError for a missing model or package,
-    EmbeddingProfileMismatch unless ``on_embedding_mismatch`` is "lexical"; ``misfit`` words it.
+    ``Store.open`` raises, RetoldSetupError for a missing model or package, ConfigError for an
+    embedder that lacks what a setting needs, EmbeddingProfileMismatch unless
+    ``on_embedding_mismatch`` is "lexical"; ``misfit`` words it.
     """
     given = overrides or Overrides()
     file = Path(path or config.store.path)
-    embedder = given.embedder or fitting_embedder(config.embedding, file, misfit)
+    embedder = _embedder(config, file, given, misfit)
     judge = given.judge or judge_from_config(config)
     reranker = _own_reranker(config, given)
     store = Store.open(
@@ -200,7 +210,7 @@ def build_search_runtime(
 ) -> SearchRuntime:
     """Open an existing store for searching only; raises as ``build_runtime``."""
     given = overrides or Overrides()
-    embedder = given.embedder or fitting_embedder(config.embedding, Path(path), misfit)
+    embedder = _embedder(config, Path(path), given, misfit)
     reranker = _own_reranker(config, given)
     store = Store.open(
         path,

@@ -46,7 +46,8 @@ def laboratory(config: RetoldConfig, cache: Path | None) -> Iterator[Laboratory]
     inner = embedder_from_config(config.embedding)
     with tempfile.TemporaryDirectory(prefix="retold-evaluate-") as name:
         folder = Path(name)
-        with closing(CachedEmbedder(inner, cache or folder)) as embedder:
+        tokens = config.retrieval.late_interaction.enabled
+        with closing(CachedEmbedder(inner, cache or folder, with_tokens=tokens)) as embedder:
 
             def open_runtime(config: RetoldConfig, path: Path, clock: Clock) -> Runtime:
                 given = Overrides(embedder=embedder, clock=clock)

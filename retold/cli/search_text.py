@@ -84,7 +84,7 @@ def reasons(result: Document) -> tuple[str, ...]:
 def _raised(why: Document) -> str:
     """Return the boosts that moved a record by as much as is shown."""
     amounts = [
-        f"{name} +{amount:.2f}" for name, amount, _ in why["boosts"] if amount >= _SHOWN_AMOUNT
+        f"{name} {amount:+.2f}" for name, amount, _ in why["boosts"] if abs(amount) >= _SHOWN_AMOUNT
     ]
     return ", ".join(amounts) or "-"
 

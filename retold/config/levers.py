@@ -59,6 +59,15 @@ class BoostLever:
 
 
 @dataclass(frozen=True, slots=True)
+class LateLever:
+    """Whether the best candidates are ranked anew word by word, how much that counts, how many."""
+
+    enabled: bool
+    weight: float
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
 class FreshnessLever:
     """How age lowers a score: the first two numbers are additive's, the others multiplicative's."""
 
@@ -84,6 +93,7 @@ class Levers:
     fusion: FusionLever
     entities: EntityLever
     boosts: BoostLever
+    late_interaction: LateLever
     freshness: FreshnessLever
     gate_kind: GateKind
     gate: GateConfig
@@ -154,6 +164,7 @@ def resolve_levers(retrieval: RetrievalConfig) -> Levers:
     # A long turn says more than one thing; a long fact needs more words for one.
     bm25 = unset.bm25 if retrieval.context == "facts" else FTS5_BM25
     fusion, boosts, freshness = retrieval.fusion, retrieval.boosts, retrieval.freshness
+    late = retrieval.late_interaction
     return Levers(
         preset=retrieval.preset,
         per_generator_k=_or(retrieval.per_generator_k, unset.per_generator_k),
@@ -173,6 +184,7 @@ def resolve_levers(retrieval: RetrievalConfig) -> Levers:
             boosts.neighbour,
             boosts.session_text,
         ),
+        late_interaction=LateLever(late.enabled, late.weight, late.candidates),
         freshness=FreshnessLever(
             _or(freshness.kind, unset.freshness),
             freshness.weight,

@@ -181,6 +181,29 @@ class BoostsConfig(Block):
     )
 
 
+class LateInteractionConfig(Block):
+    """Ranking the best of the pool anew by how well single words match, as ColBERT does.
+
+    Needs an embedder that offers token vectors, such as that of the profile offline.
+    """
+
+    enabled: bool = key(
+        False,
+        "Store a vector for each word of a record, and rank the best candidates by them besides; "
+        "records written before keep their scores until `retold token-vectors` has filled them in.",
+    )
+    weight: float = key(
+        0.5, "Part of a score that the match of single words decides.", "fraction", ge=0, le=1
+    )
+    candidates: int = key(
+        50,
+        "Best candidates that are ranked anew; the others keep their scores.",
+        "records",
+        ge=1,
+        le=50,
+    )
+
+
 class DenseFloorConfig(Block):
     """The lowest cosine of a dense-only candidate, by kind of record."""
 
@@ -375,6 +398,7 @@ class RetrievalConfig(Block):
     fusion: FusionConfig = FusionConfig()
     entities: EntitiesConfig = EntitiesConfig()
     boosts: BoostsConfig = BoostsConfig()
+    late_interaction: LateInteractionConfig = LateInteractionConfig()
     time_zone: TimeZone = key("UTC", "IANA time zone in which a day that a query names begins.")
     context: Context = key(
         "facts",

@@ -17,15 +17,14 @@ from retold.errors import (
     StaleComparison,
     WriteContended,
 )
-from retold.index.checks import check_vectors
 from retold.index.vector import VectorIndex
 from retold.ingest.admission import admitted, admitted_summary
 from retold.ingest.batch import BatchItem, ClaimBatch
 from retold.ingest.comparing import Choose, Comparing, Unjudged, claim_of
-from retold.ingest.comparison import Vector
 from retold.ingest.decision import Decision, Insert, Reinforce, Supersede
 from retold.ingest.denials import Denials
 from retold.ingest.embedded_text import embedded_text
+from retold.ingest.embedding import Embedded, embed_texts
 from retold.ingest.entities import EntityResolver
 from retold.ingest.links import Links, links_of, resolver_for
 from retold.ingest.persistence import Persistence
@@ -55,7 +54,7 @@ from retold.models import (
 )
 from retold.policy.lifecycle import Standing, has_authority
 from retold.policy.temporal import is_temporary
-from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge, Vectors
+from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
 
 
@@ -76,7 +75,7 @@ class _Repetition(Exception):
         self.decided = decided
 
 
-NO_VECTOR: Vector = np.empty(0, dtype=np.float32)
+NOT_YET: Embedded = Embedded(np.empty(0, dtype=np.float32))
 """Stands in a plan until its claim is known to be wanted: embedding is the costly step."""
 
 
@@ -164,10 +163,10 @@ class Ingestor:
             situations = [situation_of(tx, principal, item) for item in checked]
         with trace.stage("embed"):
             texts = map(self._text_of, checked, (each.setting for each in situations))
-            vectors = self._embedded(list(texts))
+            embedded = self._embedded(list(texts))
         plans = [
-            self._assemble(item, situation, vector, may_add_turn=False)
-            for item, situation, vector in zip(checked, situations, vectors, strict=True)
+            self._assemble(item, situation, one, may_add_turn=False)
+            for item, situation, one in zip(checked, situations, embedded, strict=True)
         ]
         with self._store.write() as tx:
             self._index.require_embedding(tx)
@@ -213,8 +212,8 @@ class Ingestor:
             asked = summary_request(text, over, mentions, actor)
             request = admitted_summary(asked, self._content_policy)
             setting = situation_of(tx, principal, request, segment=segment).setting
-        vector = self._embedded([self._text_of(request, setting)])[0]
-        return summary_plan(request, setting, vector, named=self._cfg.embeds_subject)
+        (embedded,) = self._embedded([self._text_of(request, setting)])
+        return summary_plan(request, setting, embedded, named=self._cfg.embeds_subject)
 
     def store_summary(self, tx: Transaction, plan: Plan, segment: Session) -> Applied | None:
         """Store a planned summary in the open transaction; see ``retold.ingest.summaries``."""
@@ -251,19 +250,20 @@ class Ingestor:
             self._index.require_embedding(tx)
         with trace.stage("evidence"):
             self._refuse_strangers(situation, request)
-            plan = self._assemble(request, situation, NO_VECTOR, may_add_turn=may_add_turn)
+            plan = self._assemble(request, situation, NOT_YET, may_add_turn=may_add_turn)
         if plan.backing.check.note and not plan.setting.is_host:
             trace.note(plan.backing.check.note)
         with trace.stage("embed"):
-            vector = self._embedded([self._text_of(request, plan.setting)])[0]
-        return replace(plan, vector=vector)
+            (embedded,) = self._embedded([self._text_of(request, plan.setting)])
+        return replace(plan, vector=embedded.vector, tokens=embedded.tokens)
 
     def _text_of(self, request: WriteRequest, setting: Setting) -> str:
         return embedded_text(request, setting, with_subject=self._cfg.embeds_subject)
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Return one checked vector per text. Raises EmbeddingError."""
-        return check_vectors(self._embedder.embed_documents(texts), len(texts), self._embedder.dims)
+    def _embedded(self, texts: Sequence[str]) -> tuple[Embedded, ...]:
+        """Return one checked result per text. Raises EmbeddingError."""
+        with_tokens = self._cfg.retrieval.late_interaction.enabled
+        return embed_texts(self._embedder, texts, with_tokens=with_tokens)
 
     def _refuse_strangers(self, situation: Situation, request: WriteRequest) -> None:
         setting = situation.setting
@@ -272,7 +272,7 @@ class Ingestor:
             require_own_subject(request.content, setting.names)
 
     def _assemble(
-        self, request: WriteRequest, situation: Situation, vector: Vector, *, may_add_turn: bool
+        self, request: WriteRequest, situation: Situation, embedded: Embedded, *, may_add_turn: bool
     ) -> Plan:
         key = key_of(request, situation.setting)
         backing = backing_of(
@@ -290,7 +290,8 @@ class Ingestor:
             multi_valued=many if request.replaces is None else not request.replaces,
             temporary=request.type != "episodic" and passing,
             event_at=at,
-            vector=vector,
+            vector=embedded.vector,
+            tokens=embedded.tokens,
             named=self._cfg.embeds_subject,
         )
 

@@ -237,6 +237,8 @@ class Persistence:
             self._tx.entities.link(record.seq, entity_id, role)
         self._tx.embeddings.put(record.seq, plan.vector)
         self._tx.embeddings.note_text(named=plan.named)
+        if plan.tokens is not None:
+            self._tx.token_vectors.put(record.seq, plan.tokens)
         primary = self._links.primary
         texts = index_text(self._tx, record, primary.canonical if primary else None)
         self._tx.records.set_token_count(record.seq, self._tx.lexical.insert(record.seq, *texts))

@@ -23,6 +23,7 @@ from retold.models import (
     WriteRequest,
     WriteResult,
 )
+from retold.store.token_vectors import PackedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Plan:
     """A claim that is checked, embedded and ready to be compared.
 
     ``named`` says that it is embedded behind the name of whom it is about, where there is one.
+    ``tokens`` is None where searches do not rank by them.
     """
 
     request: WriteRequest
@@ -84,6 +86,7 @@ class Plan:
     event_at: datetime
     vector: npt.NDArray[np.float32] = field(repr=False)
     named: bool
+    tokens: PackedTokens | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

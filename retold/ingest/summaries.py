@@ -9,8 +9,8 @@ from typing import Final
 
 from retold.config import RetoldConfig
 from retold.ingest import evidence
-from retold.ingest.comparison import Vector
 from retold.ingest.decision import Insert, Supersede
+from retold.ingest.embedding import Embedded
 from retold.ingest.links import links_of, resolver_for
 from retold.ingest.persistence import Persistence
 from retold.ingest.plan import Applied, Backing, Plan, Setting, Source
@@ -52,7 +52,9 @@ def ended_at(segment: Session, turns: Sequence[Turn], silence: timedelta) -> dat
     return last if segment.ended_at - last > silence else segment.ended_at
 
 
-def summary_plan(request: WriteRequest, setting: Setting, vector: Vector, *, named: bool) -> Plan:
+def summary_plan(
+    request: WriteRequest, setting: Setting, embedded: Embedded, *, named: bool
+) -> Plan:
     """Return the plan of a summary: nothing backs it but the segment as a whole."""
     assert request.event_at is not None  # the segment has ended
     return Plan(
@@ -65,7 +67,8 @@ def summary_plan(request: WriteRequest, setting: Setting, vector: Vector, *, nam
         multi_valued=False,
         temporary=False,
         event_at=request.event_at,
-        vector=vector,
+        vector=embedded.vector,
+        tokens=embedded.tokens,
         named=named,
     )
 

@@ -15,7 +15,15 @@ TRIGGER_MODES: tuple[TriggerMode, ...] = get_args(TriggerMode)
 RewriteStatus = Literal["disabled", "applied", "unchanged", "failed"]
 RerankStatus = Literal["disabled", "applied", "timeout", "failed"]
 Channel = Literal["dense", "lexical", "entity"]
-BoostName = Literal["date_interval", "session", "recency", "entity", "neighbour", "session_text"]
+BoostName = Literal[
+    "date_interval",
+    "session",
+    "recency",
+    "entity",
+    "neighbour",
+    "session_text",
+    "late_interaction",
+]
 GateFamily = Literal["semantic", "episodic", "procedural", "session_summary"]
 
 
@@ -87,6 +95,7 @@ class LexicalMatch:
 class Boost(NamedTuple):
     """What one lever added to a fused score: its name, how much, and why in plain words.
 
+    Late interaction alone may take something away: its amount is negative then.
     ``reason`` holds our own words and numbers only, never a record's or a query's. A tuple, because
     a search makes hundreds.
     """

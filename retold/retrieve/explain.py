@@ -21,6 +21,7 @@ _BOOSTS: Final[Mapping[BoostName, str]] = {
     "entity": "who is named",
     "neighbour": "the turn beside it",
     "session_text": "its conversation's words",
+    "late_interaction": "its single words",
 }
 """What raised a record, in the words of the summary; ``Boost.reason`` says why in full."""
 
@@ -180,12 +181,12 @@ def _likeness(cosine: float) -> str:
 
 def _raised(candidate: Candidate) -> str:
     """Return which boosts moved a record by as much as is shown, with how much."""
-    amounts = [
-        f"{_BOOSTS[boost.name]} +{boost.amount:.2f}"
-        for boost in candidate.boosts
-        if boost.amount >= _SHOWN_AMOUNT
-    ]
-    return f"; raised by {', '.join(amounts)}" if amounts else ""
+    moved: dict[str, list[str]] = {"raised": [], "lowered": []}
+    for boost in candidate.boosts:
+        if abs(boost.amount) >= _SHOWN_AMOUNT:
+            verb = "raised" if boost.amount > 0 else "lowered"
+            moved[verb].append(f"{_BOOSTS[boost.name]} {boost.amount:+.2f}")
+    return "".join(f"; {verb} by {', '.join(one)}" for verb, one in moved.items() if one)
 
 
 def _summary(candidate: Candidate, gate: str) -> str:

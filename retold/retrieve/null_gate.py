@@ -14,7 +14,7 @@ from retold.retrieve.signals import GateOutcome, NullSignals, QuerySignals
 
 _Verdict = Callable[[Candidate], tuple[bool, str]]
 
-_BEARS_ON_THE_QUERY: Final = frozenset({"date_interval", "neighbour"})
+_BEARS_ON_THE_QUERY: Final = frozenset({"date_interval", "neighbour", "late_interaction"})
 _UNRELATED: Final = "the closest record is no nearer than what an unrelated prompt finds"
 
 
@@ -26,9 +26,9 @@ def decide_by_null(
     Step 0 drops excluded source kinds. Step 1 lets everything pass when some query has a Z of at
     least the threshold of who issued the search. A query without a Z opens the gate to those
     candidates only whose words reach the lexical floors; an exact entity match opens it to none.
-    Step 2 drops survivors below a part of the best fused score. The time that a query names and
-    a matching turn next to it count for a record there; the company of its session, its age and
-    who it is about only order what passes.
+    Step 2 drops survivors below a part of the best fused score. The time that a query names, a
+    matching turn next to it and the match of its single words count for a record there; the
+    company of its session, its age and who it is about only order what passes.
     """
     step_1 = _step_1(signals, cfg)
     verdicts = [step_1(candidate) for candidate in candidates]

@@ -35,6 +35,7 @@ from retold.retrieve.generators import (
     lexical_matches,
     lexical_search,
 )
+from retold.retrieve.late_interaction import LateInteraction
 from retold.retrieve.named import about_named, name_phrases
 from retold.retrieve.null_bank import BankName, bank_for
 from retold.retrieve.null_signals import (
@@ -54,6 +55,7 @@ from retold.retrieve.turns import Turns
 from retold.store import Transaction
 from retold.store.candidates import CandidateRow
 from retold.store.codec import to_us
+from retold.store.token_vectors import PackedTokens
 
 CHANNELS: Final[tuple[Channel, ...]] = ("dense", "lexical", "entity")
 LEAST_POOL_PER_RESULT: Final = 2
@@ -70,11 +72,13 @@ _EARNED: Final[dict[LinkRole, float]] = {"about": 1.0, "mentions": 0.5}
 class QueryVectors:
     """The vectors of a request's queries, and which of them the embedder can read.
 
-    ``vectors`` is (queries, dims) float32, None without a dense channel.
+    ``vectors`` is (queries, dims) float32, None without a dense channel. ``tokens`` has an entry
+    per query where late interaction is on, else none.
     """
 
     vectors: Vectors | None = field(repr=False)
     read: tuple[bool, ...]
+    tokens: tuple[PackedTokens, ...] = field(default=(), repr=False)
 
     @property
     def heard(self) -> Vectors | None:
@@ -82,6 +86,12 @@ class QueryVectors:
         if self.vectors is None or not any(self.read):
             return self.vectors
         return self.vectors[list(self.read)]
+
+    @property
+    def heard_tokens(self) -> list[PackedTokens]:
+        """Return the tokens of the queries that are read; of an unread one they mean nothing."""
+        pairs = zip(self.tokens, self.read, strict=False)
+        return [tokens for tokens, is_read in pairs if is_read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +154,14 @@ class PoolFinder:
         null: NullReference,
         *,
         reranked: int = 0,
+        late: LateInteraction | None = None,
     ) -> None:
-        """Take the index and the settings; ``reranked`` members at least go to a reranker."""
-        self._reranked = reranked
+        """Take the index and the settings; ``reranked`` members at least go to a reranker.
+
+        ``late`` None leaves the order as boosts make it.
+        """
+        self._reranked = max(reranked, late.candidates if late is not None else 0)
+        self._late = late
         self._index = index
         self._cfg = cfg
         self._levers = levers
@@ -184,6 +199,9 @@ class PoolFinder:
             if turns is not None:
                 found = replace(found, beside=_beside(turns, found, eligible))
         scored, found = self._scored(asked, readable, found, entity)
+        if self._late is not None and heard is not None:
+            with trace.stage("boost"):
+                scored, trace.late = self._late.rank(tx, vectors.heard_tokens, scored)
         null = self._compared(asked, dense)
         with trace.stage("lexical"):
             holding = [seq for seq, _ in found.lexical.hits if seq in trace.rows]

@@ -12,8 +12,10 @@ import numpy as np
 from retold.config.retrieval import GateConfig
 from retold.errors import InvalidInput
 from retold.models import Candidate, Channel
+from retold.retrieve.assemble import Scored
 from retold.retrieve.fusion import Scale, Unrelated, fuse_scaled, scale_of
 from retold.retrieve.gate import GateOutcome, QuerySignals, decide, exclude_source_kinds
+from retold.retrieve.late_interaction import LateScores, moved
 from retold.retrieve.logged import candidate_from_log
 from retold.retrieve.signals import NullSignals
 
@@ -88,6 +90,34 @@ def replay_fusion(
     if recorded is None:
         raise InvalidInput(f"search {row['id']!r} was fused by rank; its scores were not kept")
     return _by_score(candidates, alpha, logged)
+
+
+def replay_late_interaction(
+    row: Mapping[str, Any], weight: float | None = None
+) -> list[tuple[str, float]]:
+    """Return (record id, score), best first, as recorded or with another weight of single words.
+
+    Scores are those before freshness multiplies them; 0 is the order without late interaction.
+    Raises InvalidInput for a search in which it did not run.
+    """
+    logged = json.loads(row["candidates"]).get("late_interaction")
+    if logged is None:
+        raise InvalidInput(f"search {row['id']!r} was ranked without late interaction")
+    late = LateScores.from_json(logged)
+    candidates = sorted(logged_candidates(row), key=lambda one: one.fused_rank)
+    ids = {one.seq: one.record_id for one in candidates}
+    chosen = late.weight if weight is None else weight
+    found = moved([_without_late(one) for one in candidates], late.similarities, chosen)
+    ranked = sorted(found, key=lambda one: -(one.boosted or 0.0))
+    return [(ids[one.seq], one.boosted or 0.0) for one in ranked]
+
+
+def _without_late(candidate: Candidate) -> Scored:
+    score = candidate.fused_score
+    for boost in candidate.boosts:
+        if boost.name != "late_interaction":
+            score += boost.amount
+    return Scored(candidate.seq, candidate.fused_score, boosted=score)
 
 
 def _by_rank(

@@ -37,6 +37,7 @@ from retold.retrieve.final import FinalLook, look_again
 from retold.retrieve.freshness import apply_freshness, ranked
 from retold.retrieve.gate import decide, exclude_source_kinds
 from retold.retrieve.generators import pairwise_cosines
+from retold.retrieve.late_interaction import late_interaction_of
 from retold.retrieve.null_signals import NullReference
 from retold.retrieve.pool import PoolFinder, QueryVectors, described
 from retold.retrieve.render import render_response
@@ -54,6 +55,7 @@ from retold.retrieve.trace import LoggedSettings, SearchTrace
 from retold.retrieve.twins import read_twins
 from retold.store import Store, Transaction
 from retold.store.codec import to_us, to_us_or_none
+from retold.store.token_vectors import PackedTokens
 from retold.util import Clock, IdSource, Timer, new_id, system_clock
 
 logger = logging.getLogger(__name__)
@@ -77,8 +79,9 @@ class _Selection:
 class Retriever:
     """Search one store for one caller at a time; safe across threads.
 
-    ``embedder`` None means that this process has no dense channel. ``rewriter`` None asks a hosted
-    model through ``completions`` when rewriting is on. The retriever owns nothing but
+    ``embedder`` None means that this process has no dense channel; one without token vectors
+    raises ConfigError where late interaction is on. ``rewriter`` None asks a hosted model through
+    ``completions`` when rewriting is on. The retriever owns nothing but
     its log writer: ``close`` flushes the log.
     """
 
@@ -111,8 +114,9 @@ class Retriever:
         self._scripts = scripts_of(embedder, config.embedding.scripts)
         self._null = NullReference()
         reranked = config.reranker.candidates if config.reranker.enabled else 0
+        self._late = late_interaction_of(embedder, self._levers.late_interaction)
         self._finder = PoolFinder(
-            index, config.retrieval, self._levers, self._null, reranked=reranked
+            index, config.retrieval, self._levers, self._null, reranked=reranked, late=self._late
         )
         self._log = SearchLogWriter(store, config.search_log.max_wait_ms)
         self._settings = LoggedSettings(
@@ -184,15 +188,19 @@ class Retriever:
         if self._index.dense_unavailable is not None:
             trace.degraded.append(f"dense: {self._index.dense_unavailable}")
             return QueryVectors(None, read)
+        tokens: tuple[PackedTokens, ...] = ()
         try:
-            vectors = self._embedder.embed_queries(queries)
+            if self._late is None:
+                vectors = self._embedder.embed_queries(queries)
+            else:
+                vectors, tokens = self._late.embed(queries)
             checked = check_vectors(vectors, len(queries), self._embedder.dims)
             if self._levers.gate_kind == "null_z" or self._levers.fusion.kind == "convex":
                 self._null.embed(self._embedder, queries)
         except Exception as error:  # whatever a model raises; the other channels still answer
             trace.degraded.append(f"dense: {described(error)}")
             return QueryVectors(None, read)
-        return QueryVectors(checked, read)
+        return QueryVectors(checked, read, tokens)
 
     def _readable(self, tx: Transaction, trace: SearchTrace) -> Readable:
         request = trace.request
@@ -431,6 +439,7 @@ def _pipeline(config: RetoldConfig, levers: Levers) -> dict[str, Any]:
         "bm25": ran["bm25"],
         "fusion": ran["fusion"],
         "boosts": ran["boosts"],
+        "late_interaction": ran["late_interaction"],
         "freshness": ran["freshness"],
         "gate": levers.gate_kind,
         "dedup": {"cosine": levers.dedup_cosine},

@@ -22,6 +22,7 @@ from retold.retrieve.dedup import Duplicate
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.fusion import Scale, Unrelated
 from retold.retrieve.gate import QuerySignals
+from retold.retrieve.late_interaction import LateScores
 from retold.retrieve.logged import FIELDS, candidate_to_log
 from retold.retrieve.replay import PIPELINE_VERSION
 from retold.retrieve.rerank import RerankOutcome
@@ -70,7 +71,7 @@ class SearchTrace:
     say who somebody is. ``keeps_words`` False is a conversation without a transcript. ``alpha`` is
     the weight of the cosine in this search, None for a fusion by rank; ``unrelated`` is what
     counted as nothing in common, as far as it was known, and ``scale`` what the scores of that
-    fusion were made by.
+    fusion were made by. ``late`` is None where late interaction did not run.
     """
 
     search_id: str
@@ -94,6 +95,7 @@ class SearchTrace:
     alpha: float | None = None
     unrelated: Unrelated | None = None
     scale: Scale | None = None
+    late: LateScores | None = None
     gated_out: tuple[Candidate, ...] = field(default=(), repr=False)
     passed: tuple[Candidate, ...] = field(default=(), repr=False)
     duplicates: tuple[Duplicate, ...] = field(default=(), repr=False)
@@ -167,6 +169,7 @@ class SearchTrace:
                     "alpha": self.alpha,
                     "unrelated": self.unrelated and list(self.unrelated),
                     "scale": self.scale and list(self.scale),
+                    "late_interaction": self.late and self.late.to_json(),
                     "rows": [
                         candidate_to_log(one, self.rows[one.seq], names[self.scope_of[one.seq]])
                         for one in self.pool

@@ -30,6 +30,19 @@ READ_THROUGH = {
     "policy.source_rank": ("", r"\.source_rank\.of\("),
     "reranker.floor": ("retrieve/rerank.py", r"\bcfg\.floor\b"),
     "reranker.timeout_ms": ("retrieve/rerank.py", r"\bcfg\.timeout_ms\b"),
+    "retrieval.freshness.weight": ("retrieve/boosts.py", r"\bcfg\.weight\b"),
+    "retrieval.late_interaction.enabled": (
+        "retrieve/late_interaction.py",
+        r"\blever\.enabled\b",
+    ),
+    "retrieval.late_interaction.weight": (
+        "retrieve/late_interaction.py",
+        r"\b_lever\.weight\b",
+    ),
+    "retrieval.late_interaction.candidates": (
+        "retrieve/late_interaction.py",
+        r"\b_lever\.candidates\b",
+    ),
     "retrieval.freshness.floor": ("retrieve/freshness.py", r"\bcfg\.floor\b"),
     "retrieval.rewrite.enabled": ("retrieve/rewrite.py", r"\bcfg\.enabled\b"),
     "retrieval.rewrite.model": ("retrieve/hosted_rewrite.py", r"\bcfg\.model\b"),

@@ -204,6 +204,19 @@ def wordy(world: World, rng: random.Random) -> list[Question]:
     return questions
 
 
+def pairs_of_words(world: World, rng: random.Random) -> list[Question]:
+    """Only one record holds all that is asked for; shorter ones hold two words of it each."""
+    questions = []
+    for _ in range(10):
+        asked = [word(rng) for _ in range(4)]
+        content = " ".join([*asked, *(word(rng) for _ in range(10))])
+        world.add(content, tokens=True)
+        for at in range(4):
+            world.add(f"{asked[at]} {asked[at - 1]}", tokens=True)
+        questions.append(Question(" ".join(asked), (content,)))
+    return questions
+
+
 LEVERS: list[tuple[str, Story, dict[str, Any], dict[str, Any]]] = [
     ("date_interval", dated, {}, {"boosts": {"date_interval": 0.0}}),
     ("session", conversations, {}, {"boosts": {"session": 0.0}}),
@@ -213,6 +226,12 @@ LEVERS: list[tuple[str, Story, dict[str, Any], dict[str, Any]]] = [
     ("duplicates", restated, {}, {"duplicates": "collapse"}),
     ("neighbour", transcript, {"context": "turns"}, {"boosts": {"neighbour": 0.0}}),
     ("session_text", sittings, {"context": "turns"}, {"boosts": {"session_text": 0.0}}),
+    (
+        "late interaction",
+        pairs_of_words,
+        {"late_interaction": {"enabled": True}},
+        {"late_interaction": {"enabled": False}},
+    ),
     ("entities as filter", scoped, {}, {"entities": {"role": "list"}}),
     ("other names", nicknamed, {}, {"entities": {"role": "list"}}),
 ]

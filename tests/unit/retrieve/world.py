@@ -16,6 +16,7 @@ from retold.retrieve.retriever import Retriever
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
 from retold.store.records import NewRecord
+from retold.store.token_vectors import pack_tokens
 from retold.testing import CountingIds, FakeClock, FakeEmbedder, make_principal
 from retold.text import normalize_alias
 
@@ -71,6 +72,7 @@ class World:
         owner: Principal = ANA,
         supersedes: Record | None = None,
         vector: bool = True,
+        tokens: bool = False,
         **fields: Any,
     ) -> Record:
         where = owner.private_scope if scope is None else Scope.parse(scope)
@@ -106,7 +108,11 @@ class World:
             aliases = " ".join(tx.entities.aliases_for_record(record.seq))
             tx.lexical.insert(record.seq, content, record.subject or "", aliases)
             if vector:
-                tx.embeddings.put(record.seq, self.embedder.embed_documents([content])[0])
+                embedded = self.embedder.embed_documents_with_tokens([content])
+                tx.embeddings.put(record.seq, embedded.vectors[0])
+                if tokens:
+                    packed = pack_tokens(embedded.tokens[0], self.embedder.dims)
+                    tx.token_vectors.put(record.seq, packed)
             if supersedes is not None:
                 tx.records.update(replace(supersedes, status="superseded"))
         return record
