@@ -305,7 +305,7 @@ def _known(values: Numbers) -> Numbers:
 
 def _require_same(stored: EmbeddingIdentity | None, identity: EmbeddingIdentity) -> None:
     if stored is not None and stored != identity:
-        difference = f"the store holds vectors of {stored}, the settings name {identity}"
         raise EmbeddingProfileMismatch(
-            f"{difference}; leave --profile and --config away", difference=difference
+            f"the store holds vectors of {stored}, the settings name {identity}; use the profile or "
+            "the configuration that the store was made with"
         )
