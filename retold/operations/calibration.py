@@ -306,6 +306,6 @@ def _known(values: Numbers) -> Numbers:
 def _require_same(stored: EmbeddingIdentity | None, identity: EmbeddingIdentity) -> None:
     if stored is not None and stored != identity:
         raise EmbeddingProfileMismatch(
-            f"the store holds vectors of {stored}, the settings name {identity}; use the profile or "
-            "the configuration that the store was made with"
+            f"the store holds vectors of {stored}, the settings name {identity}; use the profile "
+            "or the configuration that the store was made with"
         )
