@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
-from typing import Final
+from typing import Final, TextIO
 
 import click
 from click.shell_completion import CompletionItem
@@ -126,18 +125,18 @@ def run(arguments: Sequence[str] | None = None, sources: Sources | None = None) 
     except click.ClickException as wrong:
         return _failed(_with_help(wrong), REFUSED)
     except BrokenPipeError:
-        _drop_output()
+        _drop_rest(sys.stdout)
         return UNEXPECTED
     except Exception as error:
         if is_lost_output(error):
-            _drop_output()
+            _drop_rest(sys.stdout)
         return _failed(error_line(error), exit_code(error))
     return result if isinstance(result, int) else DONE
 
 
-def _drop_output() -> None:
-    # Python would complain once more when it flushes at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _drop_rest(stream: TextIO) -> None:
+    # Python would complain once more when it flushes at exit, or leave with another code.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _with_help(wrong: click.ClickException) -> str:
@@ -150,6 +149,8 @@ def _with_help(wrong: click.ClickException) -> str:
 
 
 def _failed(line: str, code: int) -> int:
-    with suppress(OSError):  # with nowhere to say it, the exit code says it
+    try:
         click.echo(f"retold: {line}", err=True)
+    except OSError:  # with nowhere to say it, the exit code says it
+        _drop_rest(sys.stderr)
     return code
