@@ -1,6 +1,5 @@
 """Command lines in processes of their own, without a network and without settings of the caller."""
 
-import atexit
 import contextlib
 import io
 import json
@@ -14,7 +13,7 @@ from unittest import mock
 
 from retold.cli.app import run
 from tests.network_guard import outside_guard
-from tests.warm_cli import WarmCommands
+from tests.warm_process import warm_run
 
 SECONDS = 120
 
@@ -46,20 +45,21 @@ OWN_START = ("PYTHON", "LANG", "LC_", "OMP_", "OPENBLAS_")
 
 def retold(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Finished:
     """Run ``retold`` with these arguments in a process of its own."""
-    words = [os.fsdecode(one) for one in arguments]
-    if any(name.startswith(OWN_START) for name in variables):
-        return retold_afresh(*words, cwd=cwd, **variables)
-    given = environment(**variables)
-    code, out, err = WARM.run(words, cwd=cwd or Path.cwd(), environment=given, seconds=SECONDS)
-    return Finished(code, out.decode(), err.decode())
+    needs_a_start = any(name.startswith(OWN_START) for name in variables)
+    return _ran(subprocess.run if needs_a_start else warm_run, arguments, cwd, variables)
 
 
 def retold_afresh(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Finished:
     """Run ``retold`` in an interpreter that starts with it."""
-    done = subprocess.run(
+    return _ran(subprocess.run, arguments, cwd, variables)
+
+
+def _ran(run: Any, arguments: Any, cwd: Path | None, variables: dict[str, str]) -> Finished:
+    done = run(
         [sys.executable, "-m", "retold", *map(str, arguments)],
-        capture_output=True,
-        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=cwd,
         env=environment(**variables),
         text=True,
@@ -67,10 +67,6 @@ def retold_afresh(*arguments: str | Path, cwd: Path | None = None, **variables: 
         timeout=SECONDS,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
-
-
-WARM = WarmCommands(environment(OPENBLAS_NUM_THREADS="1"))
-atexit.register(WARM.close)
 
 
 def retold_here(

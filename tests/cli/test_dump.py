@@ -15,6 +15,7 @@ from retold.runtime import Overrides
 from retold.testing import FakeClock
 from retold.util import system_clock
 from tests.cli_support import environment, retold, retold_here
+from tests.warm_process import WarmPopen
 
 
 def dumped(store, *options):
@@ -112,7 +113,7 @@ def test_record_is_one_line_whatever_a_reader_takes_for_the_end_of_one(store):
 def test_dump_reads_one_moment_of_the_store(store):
     """A record written while the dump runs is not in it: fails when each batch reads anew."""
     multiply(store, 1500)
-    with subprocess.Popen(
+    with WarmPopen(
         [sys.executable, "-m", "retold", "dump", "--store", str(store)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -185,7 +186,7 @@ def test_long_dump_shows_a_bar_on_a_terminal(store, tmp_path):
     multiply(store, 3000)
     ours, theirs = pty.openpty()
     with (tmp_path / "out").open("wb") as out:
-        process = subprocess.Popen(
+        process = WarmPopen(
             [sys.executable, "-m", "retold", "dump", "--store", str(store)],
             stdout=out,
             stderr=theirs,

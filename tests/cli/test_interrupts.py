@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.test_dump import multiply, read_all
 from tests.cli_support import environment, retold_here
+from tests.warm_process import WarmPopen, warm_run
 
 PRINTING = {
     "get": ("get", "AN_ID"),
@@ -34,10 +35,10 @@ def known(store):
 
 @pytest.mark.parametrize("command", PRINTING)
 def test_closed_output_ends_a_command_in_silence(command, known, store):
-    done = subprocess.run(
-        ["bash", "-c", f"exec {sys.executable} -m retold {' '.join(known[command])} >&-"],
+    done = warm_run(
+        [sys.executable, "-m", "retold", *known[command]],
+        stdout=WarmPopen.CLOSED,
         stderr=subprocess.PIPE,
-        check=False,
         env=environment(RETOLD_STORE=str(store)),
         text=True,
     )
@@ -50,11 +51,10 @@ def test_closed_output_ends_a_command_in_silence(command, known, store):
 @pytest.mark.parametrize("command", PRINTING)
 def test_full_device_is_one_line(command, options, known, store):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
+        done = warm_run(
             [sys.executable, "-m", "retold", *known[command], *options],
             stdout=full,
             stderr=subprocess.PIPE,
-            check=False,
             env=environment(RETOLD_STORE=str(store)),
             text=True,
         )
@@ -65,7 +65,7 @@ def test_full_device_is_one_line(command, options, known, store):
 
 def test_reader_that_leaves_a_dump_early_ends_it_in_silence(store):
     multiply(store, 3000)
-    with subprocess.Popen(
+    with WarmPopen(
         [sys.executable, "-m", "retold", "dump", "--store", str(store)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -83,7 +83,7 @@ def test_reader_that_leaves_a_dump_early_ends_it_in_silence(store):
 
 def test_ctrl_c_is_one_line_and_leaves_no_file(store):
     multiply(store, 3000)
-    with subprocess.Popen(
+    with WarmPopen(
         [sys.executable, "-m", "retold", "dump", "--store", str(store)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -104,7 +104,7 @@ def test_ctrl_c_begins_a_line_of_its_own_on_a_terminal(store, tmp_path):
     multiply(store, 6000)
     ours, theirs = pty.openpty()
     reading, writing = os.pipe()
-    process = subprocess.Popen(
+    process = WarmPopen(
         [sys.executable, "-m", "retold", "dump", "--store", str(store)],
         stdout=writing,
         stderr=theirs,

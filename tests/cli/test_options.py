@@ -10,6 +10,7 @@ import yaml
 from retold import __version__
 from retold.cli.app import COMMANDS, cli
 from tests.cli_support import environment, refusal, retold, retold_here
+from tests.warm_process import WarmPopen, warm_run
 
 READING = (
     ("status",),
@@ -218,11 +219,10 @@ def test_reader_that_leaves_early_gets_no_traceback(store):
 @pytest.mark.parametrize("options", [("--help",), ("status",), ("status", "--json")])
 def test_full_device_is_one_line_and_leaves_with_1(options, store):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
+        done = warm_run(
             [sys.executable, "-m", "retold", *options],
             stdout=full,
             stderr=subprocess.PIPE,
-            check=False,
             env=environment(RETOLD_STORE=str(store)),
             text=True,
         )
@@ -233,11 +233,10 @@ def test_full_device_is_one_line_and_leaves_with_1(options, store):
 
 def test_full_device_on_both_streams_leaves_with_its_code(store):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
+        done = warm_run(
             [sys.executable, "-m", "retold", "status", "--store", "none"],
             stdout=full,
             stderr=full,
-            check=False,
             env=environment(),
         )
 
@@ -261,7 +260,7 @@ def test_closed_output_is_silent(options, store):
 def on_a_terminal(*arguments, **variables):
     """Run a command with a terminal as its standard output and return what the terminal got."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
+    process = WarmPopen(
         [sys.executable, "-m", "retold", *arguments], stdout=theirs, env=environment(**variables)
     )
     os.close(theirs)

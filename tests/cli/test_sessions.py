@@ -10,6 +10,7 @@ from wcwidth import wcswidth
 
 from retold import Retold
 from tests.cli_support import environment, refusal, retold
+from tests.warm_process import warm_run
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +339,7 @@ def test_import_shows_a_bar_on_a_terminal_and_lines_elsewhere(new_store, tmp_pat
     options = ["import", file, "--format", "jsonl", "--user", "ana", "--store", new_store]
     command = [sys.executable, "-m", "retold", "sessions", *map(str, options)]
     ours, theirs = pty.openpty()
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment())
+    done = warm_run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment())
     os.close(theirs)
     bar = os.read(ours, 1 << 16).decode()
     os.close(ours)

@@ -10,6 +10,7 @@ from retold.operations.heartbeat import note_heartbeat
 from retold.queue import QUEUES, file_identity, make_storage, queue_path
 from retold.store import Store
 from tests.cli_support import environment, refusal, retold_here
+from tests.warm_process import WarmPopen
 
 CONFIG = """
 embedding: {model: all-MiniLM-L6-v2/onnx-int8, dims: 384}
@@ -102,7 +103,7 @@ def test_document_of_a_worker_is_refused(store, config):
 
 @pytest.fixture
 def both(store, config):
-    process = subprocess.Popen(
+    process = WarmPopen(
         [sys.executable, "-m", "retold", "worker", "all", "--config", str(config)],
         env=environment(RETOLD_STORE=str(store)),
         stderr=subprocess.PIPE,

@@ -16,6 +16,7 @@ from tests.faults.many_processes import (
     write_many,
 )
 from tests.store_support import contents, prepare, problems, remember
+from tests.warm_process import WarmPopen, warm_run
 
 WRITERS = 8
 READERS = 2
@@ -70,7 +71,7 @@ def test_killed_writers_leave_every_acknowledged_write(tmp_path, acknowledged):
     with Store.open(path) as store:
         prepare(store)
     command = [sys.executable, "-m", "tests.faults.many_processes", "write_until_killed", str(path)]
-    writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    writers = [WarmPopen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     promised = []
     try:
         for line in writers[0].stdout:
@@ -98,12 +99,11 @@ def test_killed_writers_leave_every_acknowledged_write(tmp_path, acknowledged):
 def test_full_disk_is_a_clear_error_and_the_next_write_works(tmp_path):
     """Removing apsw.IOError from the translations makes it fail."""
     command = [sys.executable, "-m", "tests.faults.many_processes", "limit"]
-    ended = subprocess.run(
+    ended = warm_run(
         [*command, str(tmp_path / "memory.db")],
-        capture_output=True,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
     )
 
     told = ended.stdout.strip()

@@ -9,6 +9,7 @@ import textwrap
 from datetime import date
 
 from retold.store import Store
+from tests.warm_process import WarmPopen
 
 PRELUDE = """
 import os, signal, sys
@@ -29,7 +30,7 @@ DAY = date(2026, 1, 5)
 def run_together(path, limit, bodies):
     """Start the bodies at one moment; return what each printed, and how it ended."""
     processes = [
-        subprocess.Popen(
+        WarmPopen(
             [sys.executable, "-c", PRELUDE + textwrap.dedent(body), str(path), str(limit)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

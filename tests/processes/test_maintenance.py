@@ -25,6 +25,7 @@ from tests.maintenance_support import (
     steady,
 )
 from tests.store_support import problems
+from tests.warm_process import WarmPopen
 
 RACERS = 4
 
@@ -42,7 +43,7 @@ def path(tmp_path, job):
 
 def start(path, job):
     """Start a job that waits for a line on standard input after every batch."""
-    return subprocess.Popen(
+    return WarmPopen(
         [sys.executable, "-m", "tests.maintenance_support", job, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from retold import Overrides, Retold
 from retold.config import profile_config
 from retold.testing import FakeEmbedder, FakeJudge
+from tests.warm_process import WarmPopen
 
 PRELUDE = """
 import sys
@@ -41,7 +42,7 @@ def opened(path):
 
 def start(path, body, *arguments):
     code = PRELUDE + textwrap.dedent(body)
-    return subprocess.Popen(
+    return WarmPopen(
         [sys.executable, "-c", code, str(path), *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ from retold import Retold
 from retold.store import Store
 from tests.cli_support import environment, retold
 from tests.store_support import problems
+from tests.warm_process import WarmPopen
 
 SESSIONS, TURNS = 30, 60
 TEXT = "We spoke about the garden and about the rain that never came. " * 6
@@ -78,7 +79,9 @@ def arguments(store, file, format_):
 
 def start(store, file, format_, *, json_=False, **options):
     command = [sys.executable, "-m", "retold", *map(str, arguments(store, file, format_))]
-    return subprocess.Popen(
+    # What is done before a program starts needs an interpreter of its own.
+    popen = subprocess.Popen if options else WarmPopen
+    return popen(
         [*command, *(["--json"] if json_ else [])],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

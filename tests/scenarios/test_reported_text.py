@@ -20,6 +20,7 @@ from retold.runtime import Overrides
 from retold.testing import FakeEmbedder
 from tests.migration.version_1_file import Version1File
 from tests.scenarios.support import ANA, contents
+from tests.warm_process import WarmPopen
 
 
 def _words_only(world):
@@ -302,7 +303,7 @@ session = lab.session(sys.argv[2], agent=sys.argv[3], session_id=sys.argv[4])
 def _start(path, body, who=("ana", "helper", "chat"), prelude=PRELUDE):
     """Run code in another process, with a session of (user, agent, session id) at hand."""
     code = prelude + textwrap.dedent(body)
-    return subprocess.Popen(
+    return WarmPopen(
         [sys.executable, "-c", code, str(path), *who],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -15,6 +15,7 @@ from retold.operations.heartbeat import heartbeat_of
 from retold.queue import NoQueue
 from tests.cli_support import environment
 from tests.docs_support import ROOT
+from tests.warm_process import WarmPopen
 from tests.workers.scripted import fakes
 
 PATIENCE_SECONDS = 60
@@ -129,7 +130,7 @@ class Site:
 
     def start(self, queue, *arguments, wait=True):
         """Start a consumer and wait until it works, or have its log read in the background."""
-        process = subprocess.Popen(
+        process = WarmPopen(
             [sys.executable, "-m", *self.module(queue), *arguments],
             cwd=ROOT,
             env=environment(**self.variables()),
