@@ -72,8 +72,7 @@ class EligibleWords:
             lengths = lengths[self._mask if self._rows is None else self._rows]
         tokens = int(lengths.sum(dtype=np.int64))
         self._average = tokens / eligible.count if tokens else 0.0
-        postings = words.postings
-        self._of_code = self._weighed(postings.code_times, postings.code_lengths)
+        self._codes: Weights | None = None
         self._phrases: dict[Phrase, _Found] = {}
         self._sums: dict[tuple[Phrase, ...], Weights] = {}
 
@@ -95,9 +94,7 @@ class EligibleWords:
         if constants == self._constants:
             return self
         made = copy(self)
-        made._constants = constants
-        postings = self._words.postings
-        made._of_code = made._weighed(postings.code_times, postings.code_lengths)
+        made._constants, made._codes = constants, None
         made._phrases, made._sums = {}, {}
         return made
 
@@ -151,6 +148,14 @@ class EligibleWords:
         if self._rows is None and not self._keeps_all:
             sums[~self._mask] = 0.0
         return sums
+
+    @property
+    def _of_code(self) -> Weights:
+        """Return what one occurrence weighs, by the codes of the postings."""
+        if self._codes is None:
+            postings = self._words.postings
+            self._codes = self._weighed(postings.code_times, postings.code_lengths)
+        return self._codes
 
     def _idf(self, count: int) -> float:
         return inverse_frequency(self._eligible.count, count)

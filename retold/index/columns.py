@@ -314,6 +314,12 @@ class Columns:
         column = self._session[: len(where)] if where.dtype == np.bool_ else self._session
         return column[where]
 
+    def all_sessions(self, size: int) -> Rows:
+        """Return the session codes of the first rows, read-only and without copying."""
+        column = self._session[:size]
+        column.flags.writeable = False
+        return column
+
     def set_state(self, row: int, flags: int, expires_us: int) -> None:
         """Change what may change in place."""
         self._flags[row] = flags

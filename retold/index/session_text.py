@@ -3,66 +3,151 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from retold.index.bm25 import K1, B, Phrase, inverse_frequency
-from retold.index.columns import Eligible, Mask, Rows
-from retold.index.postings import Occurrences, occurrences
+from retold.index.columns import Columns, Eligible, Mask, Rows
+from retold.index.postings import Counts, Occurrences, Places, occurrences
 from retold.index.words import Words
 
+Owners = npt.NDArray[np.intp]
 SessionScores = npt.NDArray[np.float64]
 """One score per session code of the eligible rows; 0.0 for one that holds none of the words."""
 
 
+class _Totals(NamedTuple):
+    """The sessions of some eligible rows.
+
+    ``owners`` is one more than the session of every row of the words, 0 for one that is not
+    eligible or has none; ``records`` and ``saturation``, FTS5's length norm, are one per session.
+    """
+
+    owners: Owners
+    records: Owners
+    saturation: SessionScores | None
+
+
+class _AllFound(NamedTuple):
+    """Where some phrases stand: ``sizes`` says how many of ``rows`` and ``times`` each has."""
+
+    rows: Rows
+    times: Places
+    sizes: list[int]
+
+
+_NOWHERE: Final = Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+
+
+class SessionTotals:
+    """What ``session_scores`` counts whatever is asked, kept for the next search of the same rows.
+
+    Rows are told apart by comparing them all, so nobody meets what belongs to another caller. Safe
+    across threads: what is kept is replaced as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._held: tuple[Words, Columns, Mask, _Totals] | None = None
+
+    def __repr__(self) -> str:
+        return f"SessionTotals(held={self._held is not None})"
+
+    def of(self, words: Words, eligible: Eligible) -> _Totals:
+        """Return the totals of eligible rows."""
+        held, mask = self._held, eligible.mask()
+        if held is not None:
+            is_same = held[0] is words and held[1] is eligible.columns
+            if is_same and np.array_equal(held[2], mask):
+                return held[3]
+        found = _totals(words, eligible)
+        self._held = (words, eligible.columns, mask, found)
+        return found
+
+
 def session_scores(
-    words: Words, eligible: Eligible, phrases: Sequence[Phrase], most_records: int
+    words: Words,
+    eligible: Eligible,
+    phrases: Sequence[Phrase],
+    most_records: int,
+    totals: SessionTotals | None = None,
 ) -> SessionScores:
     """Return FTS5's bm25 of each session as if every session were one row of the table.
 
     Statistics count eligible records of sessions alone, so nobody else's words change a score.
     Sessions of more than ``most_records`` eligible records score 0 and count as documents still.
+    ``totals`` spares counting again what does not depend on the phrases.
     """
-    owners = _owners(eligible, len(words.lengths))
-    # Rows added later without words are unknown to ``words``, and their sessions count as well.
-    records = np.bincount(eligible.sessions() + 1)[1:]
-    lengths = np.bincount(owners, weights=words.lengths, minlength=len(records) + 1)[1:]
-    sessions = int(np.count_nonzero(records))
-    scores = np.zeros(len(records))
-    tokens = float(lengths.sum())
-    if sessions == 0 or tokens == 0.0:
-        return scores
-    saturation = K1 * (1.0 - B + B * lengths / (tokens / sessions))
-    for phrase in phrases:
-        found = _found(words, phrase)
-        at = owners[found.rows]
-        times = np.bincount(at, weights=found.times, minlength=len(records) + 1)[1:]
-        holding = int(np.count_nonzero(times))
-        if holding:
-            idf = inverse_frequency(sessions, holding)
-            scores += idf * (K1 + 1.0) * times / (times + saturation)
+    owners, records, saturation = (totals or SessionTotals()).of(words, eligible)
+    found = _all_found(words, phrases)
+    if saturation is None or not found.sizes:
+        return np.zeros(len(records))
+    # One count for all phrases, each with columns of its own.
+    size = len(records) + 1
+    columns = np.repeat(np.arange(len(found.sizes)) * size, found.sizes)
+    counted = np.bincount(
+        owners[found.rows] + columns, weights=found.times, minlength=size * len(found.sizes)
+    )
+    times = counted.reshape(len(found.sizes), size)[:, 1:]
+    sessions, gain = int(np.count_nonzero(records)), K1 + 1.0
+    # A word that no eligible session holds adds nothing, whatever its rarity.
+    rarity = [
+        [gain * inverse_frequency(sessions, holding)]
+        for holding in np.add.reduce(times > 0.0, axis=1).tolist()
+    ]
+    scores: SessionScores = np.add.reduce(times / (times + saturation) * rarity, axis=0)
     scores[records > most_records] = 0.0
     return scores
 
 
-def _owners(eligible: Eligible, size: int) -> Rows:
-    """Return one more than the session of every row, 0 for one that is not eligible or has none."""
-    seen = eligible.mask()[:size]
-    owners = np.zeros(size, dtype=np.int32)
-    owners[: len(seen)] = np.where(seen, eligible.columns.sessions(_all(len(seen))) + 1, 0)
-    return owners
+def _totals(words: Words, eligible: Eligible) -> _Totals:
+    owners = eligible.columns.all_sessions(eligible.total).astype(np.intp) + 1
+    owners *= eligible.mask()
+    # Rows added later without words are unknown to ``words``, and their sessions count as well.
+    records = np.bincount(owners)[1:]
+    owners = _sized(owners, len(words.lengths))
+    lengths = np.bincount(owners, weights=words.lengths, minlength=len(records) + 1)[1:]
+    sessions, tokens = int(np.count_nonzero(records)), float(lengths.sum())
+    if sessions == 0 or tokens == 0.0:
+        return _Totals(owners, records, None)
+    saturation = K1 * (1.0 - B + B * lengths / (tokens / sessions))
+    return _Totals(owners, records, np.asarray(saturation, dtype=np.float64))
 
 
-def _all(size: int) -> Mask:
-    return np.ones(size, dtype=np.bool_)
+def _sized(owners: Owners, size: int) -> Owners:
+    """Return the owners of exactly ``size`` rows; one that is not known has none."""
+    if len(owners) >= size:
+        return owners[:size]
+    return np.concatenate([owners, np.zeros(size - len(owners), dtype=owners.dtype)])
 
 
-def _found(words: Words, phrase: Phrase) -> Occurrences:
-    """Return the rows that hold a phrase, whoever may see them, and how often."""
-    numbers = words.vocabulary.numbers(phrase)
-    if numbers is None:
-        return Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+def _all_found(words: Words, phrases: Sequence[Phrase]) -> _AllFound:
+    """Return the rows that hold each phrase, whoever may see them, and how often."""
+    postings = words.postings
+    plain: list[tuple[Rows, Counts]] = []
+    others: list[Occurrences] = []
+    is_changed = words.replaced is not None or len(words.recent) > 0
+    for phrase in phrases:
+        numbers = words.vocabulary.numbers(phrase)
+        if numbers is None:
+            continue
+        if is_changed or len(numbers) > 1:
+            others.append(_found(words, numbers))
+        else:
+            plain.append(postings.of(numbers[0]))
+    rows = [rows for rows, _ in plain] + [one.rows for one in others]
+    times = [one.times for one in others]
+    if plain:
+        times.insert(0, postings.code_times[np.concatenate([codes for _, codes in plain])])
+    sizes = [len(one) for one in rows]
+    if not sum(sizes):
+        return _AllFound(_NOWHERE.rows, _NOWHERE.times, [])
+    return _AllFound(np.concatenate(rows), np.concatenate(times), sizes)
+
+
+def _found(words: Words, numbers: Sequence[int]) -> Occurrences:
+    """Return the rows that hold one phrase, whatever has changed since postings were made."""
     postings = words.postings
     rows, codes = postings.of(numbers[0])
     for number in numbers[1:]:

@@ -14,6 +14,7 @@ from retold.config import Levers, RetrievalConfig
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, RetoldError
 from retold.index.bm25 import EligibleWords
 from retold.index.columns import Eligible, Seqs
+from retold.index.session_text import SessionTotals
 from retold.index.vector import VectorIndex
 from retold.models import Channel, LinkRole, SearchRequest
 from retold.protocols import Vectors
@@ -162,6 +163,7 @@ class PoolFinder:
         """
         self._reranked = max(reranked, late.candidates if late is not None else 0)
         self._late = late
+        self._totals = SessionTotals()
         self._index = index
         self._cfg = cfg
         self._levers = levers
@@ -403,7 +405,7 @@ class PoolFinder:
             unit=largest_rrf_score(len(CHANNELS), levers.fusion.rrf_k) if is_rrf else 1.0,
             spoken=None
             if asked.turns is None
-            else Spoken(asked.turns, asked.words, asked.lexical.phrases),
+            else Spoken(asked.turns, asked.words, asked.lexical.phrases, self._totals),
         )
 
 

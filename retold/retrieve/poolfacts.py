@@ -10,7 +10,7 @@ import numpy as np
 from retold.config.levers import BoostLever, Levers
 from retold.index.bm25 import EligibleWords, Phrase
 from retold.index.columns import NO_SESSION, Eligible, Rows, Seqs
-from retold.index.session_text import session_scores
+from retold.index.session_text import SessionTotals, session_scores
 from retold.retrieve.boosts import (
     Amounts,
     Codes,
@@ -30,12 +30,13 @@ from retold.retrieve.turns import Turns, raised_by_neighbour, raised_by_session_
 class Spoken:
     """What raw transcripts are ranked by besides: the turns in order, the words and who asks.
 
-    ``phrases`` are those of each query.
+    ``phrases`` are those of each query; ``totals`` outlive the search.
     """
 
     turns: Turns = field(repr=False)
     words: EligibleWords = field(repr=False)
     phrases: Sequence[Sequence[Phrase]] = field(repr=False)
+    totals: SessionTotals = field(default_factory=SessionTotals, repr=False)
 
 
 def boost_pool(
@@ -74,7 +75,7 @@ def boost_pool(
     if spoken is not None:
         weight = levers.boosts.session_text * unit
         raised += _raised_by_turns(
-            seqs, fused, rows, spoken, replace(levers.boosts, session_text=weight)
+            seqs, fused, rows, eligible, spoken, replace(levers.boosts, session_text=weight)
         )
     return boosted_scores(fused, raised), raised
 
@@ -85,10 +86,11 @@ def _named(seqs: Seqs, named: Mapping[int, float]) -> Amounts:
     return np.array([named.get(seq, 0.0) for seq in seqs.tolist()])
 
 
-def _raised_by_turns(
+def _raised_by_turns(  # noqa: PLR0917
     seqs: Seqs,
     fused: Amounts,
     rows: Rows,
+    eligible: Eligible,
     spoken: Spoken,
     boosts: BoostLever,
 ) -> tuple[Raised, ...]:
@@ -96,11 +98,12 @@ def _raised_by_turns(
     if boosts.session_text > 0.0:
         # The words may have been loaded anew since; they know the same rows by other numbers.
         most, words, among = boosts.session_max_records, spoken.words.snapshot, spoken.words.rows
-        scores = [session_scores(words, among, one, most) for one in spoken.phrases if one]
+        totals = spoken.totals
+        scores = [session_scores(words, among, one, most, totals) for one in spoken.phrases if one]
         if scores:
-            places = among.rows_of(seqs)
+            places = rows if among is eligible else among.rows_of(seqs)
             codes = np.where(places >= 0, among.columns.sessions(places), NO_SESSION)
-            best = np.maximum.reduce(scores)
+            best = scores[0] if len(scores) == 1 else np.maximum.reduce(scores)
             found.append(raised_by_session_text(codes, best, boosts.session_text))
     return tuple(one for one in found if one is not None)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from retold.index.bm25 import EligibleWords
 from retold.index.columns import NEVER_US, NO_SESSION, Columns, encode_flags
 from retold.index.postings import Vocabulary, encoded
-from retold.index.session_text import session_scores
+from retold.index.session_text import SessionTotals, session_scores
 from retold.index.words import Words
 
 FLAGS = encode_flags("episodic", "confirmed", "user_statement")
@@ -91,3 +91,13 @@ def test_what_changed_since_the_postings_were_made_counts_as_it_is_now():
     assert session_scores(words, eligible, [("a",)], 9).argmax() == 0
     assert session_scores(changed, eligible, [("a",)], 9).tolist()[0] == 0.0
     assert session_scores(changed, eligible, [("a",)], 9).argmax() == 1
+
+
+def test_what_is_kept_between_searches_is_never_that_of_other_rows():
+    """Another caller, and words that changed, are counted anew."""
+    columns, words = indexed([(0, 1, ["a", "b"]), (0, 2, ["a"]), (1, 2, ["a", "c"])])
+    kept = SessionTotals()
+    for scopes in ([1], [2], [1, 2], [1]):
+        eligible = columns.eligible(scopes, now_us=0)
+        scores = [session_scores(words, eligible, [("a",)], 9, held) for held in (None, kept, kept)]
+        assert scores[0].tolist() == scores[1].tolist() == scores[2].tolist()
