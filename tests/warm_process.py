@@ -154,21 +154,23 @@ def _serve(connection: socket.socket) -> None:
         data, streams, _, _ = socket.recv_fds(connection, LONGEST_REQUEST, 3)
         if not data:
             return
-        reading, writing = os.pipe()
+        ids, begins = os.pipe(), os.pipe()
         between = os.fork()
         if between == 0:
             child = os.fork()
             if child == 0:
                 connection.close()
+                os.read(begins[0], 1)
                 _end_with(json.loads(data), streams)
                 return
-            os.write(writing, str(child).encode())
+            os.write(ids[1], str(child).encode())
             os._exit(0)
-        for one in (writing, *streams):
-            os.close(one)
         os.waitpid(between, 0)
-        connection.send(os.read(reading, 100))
-        os.close(reading)
+        # Not before: until then it has another parent.
+        os.write(begins[1], b"!")
+        connection.send(os.read(ids[0], 100))
+        for one in (*ids, *begins, *streams):
+            os.close(one)
 
 
 def _end_with(request, streams) -> None:
