@@ -12,7 +12,13 @@ from retold.index.token_vectors import require_token_embedder
 from retold.index.vector import VectorIndex
 from retold.ingest.judges import judge_from_config
 from retold.models import Principal
-from retold.operations.fitting import Misfit, fitting_embedder, identity_of, mismatch
+from retold.operations.fitting import (
+    Misfit,
+    fitting_embedder,
+    identity_of,
+    mismatch,
+    mismatch_of_given,
+)
 from retold.operations.own_completions import OwnCompletions
 from retold.policy.activation import NoActivator
 from retold.protocols import (
@@ -192,7 +198,8 @@ def build_runtime(
         allow_migration_issues=allow_migration_issues,
         vfs=vfs,
     )
-    identity = _settled_identity(store, embedder, profile, on_embedding_mismatch, misfit)
+    worded = misfit if given.embedder is None else mismatch_of_given
+    identity = _settled_identity(store, embedder, profile, on_embedding_mismatch, worded)
     index = VectorIndex(identity)
     return _assemble(
         config, store, index, given, embedder=embedder, judge=judge, own_reranker=reranker
@@ -220,7 +227,8 @@ def build_search_runtime(
         create=False,
         read_only=read_only,
     )
-    identity = _settled_identity(store, embedder, None, on_embedding_mismatch, misfit)
+    worded = misfit if given.embedder is None else mismatch_of_given
+    identity = _settled_identity(store, embedder, None, on_embedding_mismatch, worded)
     index = VectorIndex(identity)
     own = OwnCompletions(config, store, given.clock)
     retriever = _retriever(

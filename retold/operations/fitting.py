@@ -116,6 +116,17 @@ def mismatch(
     )
 
 
+def mismatch_of_given(
+    stored: EmbeddingIdentity, wanted: EmbeddingIdentity, place: str
+) -> EmbeddingProfileMismatch:
+    """Return the error for an embedder that a program passed, whatever the settings name."""
+    return EmbeddingProfileMismatch(
+        f"{place} holds vectors of {stored}, the given embedder makes those of {wanted}; pass the "
+        'embedder that the store was made with, or on_embedding_mismatch="lexical" to search '
+        "without vectors; this release cannot re-embed a store"
+    )
+
+
 def _advice(
     stored: EmbeddingIdentity,
     wanted: EmbeddingIdentity,

@@ -128,7 +128,14 @@ def test_other_embedding_is_refused_at_open_with_both_names(narrow):
     with pytest.raises(EmbeddingProfileMismatch) as refused:
         _open_wider(narrow)
 
-    for part in (narrow.embedder.name, "384", "other/embedder", "768", "re-embed"):
+    for part in (
+        narrow.embedder.name,
+        "384",
+        "other/embedder",
+        "768",
+        "pass the embedder",
+        "re-embed",
+    ):
         assert part in str(refused.value)
 
 
