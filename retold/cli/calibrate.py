@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,7 +21,25 @@ if TYPE_CHECKING:
     from retold.operations.calibration import Admission, Calibration, Spread
 
 _FAMILIES: Final = ("semantic", "episodic", "procedural", "session_summary")
-_PART: Final = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
+
+
+class _Part(click.FloatRange):
+    """A number between 0 and 1; one that is none, such as nan, lies nowhere."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  # as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return the number. Fails as options do."""
+        part: float = super().convert(value, param, ctx)
+        if not isfinite(part):
+            self.fail(f"{value} is no number between 0 and 1.", param, ctx)
+        return part
+
+
+_PART: Final = _Part(min=0, max=1, min_open=True, max_open=True)
 
 
 @click.command()

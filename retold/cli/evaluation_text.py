@@ -7,11 +7,11 @@ from typing import Final
 
 from retold.cli.text import clean, count, heading, labelled, table
 from retold.operations.evaluation.asking import TRIGGERS, Answers
+from retold.operations.evaluation.cases import AUTO
 from retold.operations.evaluation.evaluate import Evaluation, Pipeline, context_of
 from retold.operations.evaluation.metrics import MEASURES, Estimate
 from retold.operations.evaluation.summary import (
     ALL,
-    AUTO,
     NEEDED_EMPTY,
     RETURNED,
     RETURNED_RECALL,

@@ -269,6 +269,11 @@ class PoolFinder:
         return max(limit, LEAST_POOL_PER_RESULT * request.k, self._reranked)
 
     @property
+    def _fused_lists(self) -> int:
+        """Return of how many lists a fusion by rank is made; a tie-break is none."""
+        return len(CHANNELS) if self._lists_entities else len(CHANNELS) - 1
+
+    @property
     def _lists_entities(self) -> bool:
         return self._levers.entities.role == "list"
 
@@ -402,7 +407,7 @@ class PoolFinder:
             ),
             now_us=to_us(now),
             levers=levers,
-            unit=largest_rrf_score(len(CHANNELS), levers.fusion.rrf_k) if is_rrf else 1.0,
+            unit=largest_rrf_score(self._fused_lists, levers.fusion.rrf_k) if is_rrf else 1.0,
             spoken=None
             if asked.turns is None
             else Spoken(asked.turns, asked.words, asked.lexical.phrases, self._totals),

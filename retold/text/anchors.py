@@ -53,6 +53,23 @@ class Anchors:
                 yield found
 
 
+class Taken:
+    """Which parts of a text something has been found in; asking costs the length of the part."""
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, text: str) -> None:
+        self._marks = bytearray(len(text))
+
+    def take(self, start: int, end: int) -> None:
+        """Mark the characters from ``start`` to before ``end``."""
+        self._marks[start:end] = b"\x01" * (end - start)
+
+    def meets(self, start: int, end: int) -> bool:
+        """Return whether any character from ``start`` to before ``end`` is marked."""
+        return self._marks.find(1, start, end) >= 0
+
+
 def first_words(names: Iterable[str]) -> frozenset[str]:
     """Return the lower-case words that names of spaced scripts begin with."""
     return frozenset(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from retold.text.anchors import NUMBER, Anchors
+from retold.text.anchors import NUMBER, Anchors, Taken
 from retold.text.calendar_words import AMBIGUOUS_MONTHS, MONTHS
 
 _NAMES: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -121,16 +121,18 @@ def named_dates(text: str, said_on: date) -> tuple[tuple[Span, ...], ...]:
 
 def find_dates(anchors: Anchors, said_on: date) -> tuple[NamedDate, ...]:
     """Return what ``named_dates`` does, with the place and the form of each date."""
-    found: list[NamedDate] = []
     if not anchors.has_any(_BEGINS):
         return ()
+    found: list[NamedDate] = []
+    taken = Taken(anchors.text)
     for pattern, begins in _FORMS:
         for match in anchors.matches(pattern, begins):
-            if any(known.start < match.end() and match.start() < known.end for known in found):
+            if taken.meets(*match.span()):
                 continue
             spans = tuple(_spans(match, said_on))
             if spans:
                 found.append(_named(match, spans))
+                taken.take(*match.span())
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from retold.text.anchors import Anchors
+from retold.text.anchors import Anchors, Taken
 from retold.text.calendar_words import UNIT_DAYS
 from retold.text.dates import NamedDate, Span, day, find_dates, month
 from retold.text.landmarks import find_landmarks, nearest
@@ -63,13 +63,13 @@ def time_phrases(text: str, said_on: date) -> tuple[TimePhrase, ...]:
     """
     anchors = Anchors(text)
     dates = tuple(_named(named, said_on) for named in find_dates(anchors, said_on))
-    found = list(dates)
+    found, taken = list(dates), Taken(text)
+    for known in dates:
+        taken.take(known.start, known.end)
     for finder in (_near_days, _weekdays, _periods, _counted, _landmarks):
         try:
             found.extend(
-                one
-                for one in finder(anchors, said_on)
-                if not any(one.start < known.end and known.start < one.end for known in dates)
+                one for one in finder(anchors, said_on) if not taken.meets(one.start, one.end)
             )
         except (ValueError, OverflowError):  # beyond the calendar
             continue

@@ -14,6 +14,11 @@ from retold.errors import InvalidInput
 
 TIMELESS: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """Stands for an item or a question that has no time."""
+LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
+"""Beyond it, what a store adds to a moment may leave the calendar."""
+AUTO: Final = "auto"
+SESSION: Final = "session"
+"""What stands before the names of metrics where a category may stand, so that none is called so."""
 _WEEKDAY: Final = re.compile(r"\s*\(\w+\)$")
 _FORMATS: Final = (
     "%I:%M %p on %d %B, %Y",
@@ -114,11 +119,16 @@ def find_prompts(data: Path) -> Path | None:
 def parse_time(text: str) -> datetime:
     """Return a moment in UTC from the formats of the files; blank is ``TIMELESS``.
 
-    Raises ValueError for any other text.
+    Raises ValueError for any other text, and for what lies beyond ``LATEST``.
     """
     plain = _WEEKDAY.sub("", text.strip())
-    if not plain:
-        return TIMELESS
+    moment = _moment(plain) if plain else TIMELESS
+    if moment > LATEST:
+        raise ValueError(f"a time lies beyond the year {LATEST.year}")
+    return moment
+
+
+def _moment(plain: str) -> datetime:
     for form in _FORMATS:
         try:
             return datetime.strptime(plain, form).replace(tzinfo=UTC)
@@ -186,7 +196,8 @@ def _case(row: dict[str, Any]) -> Case:
         questions=questions,
         # Facts name the turns they come from; turns come from nowhere.
         is_facts=bool(turns) and "evidence" in turns[0],
-        plain=tuple(_question(one, len(items)) for one in row.get("plain", ())),
+        # A message that asks for nothing has no answer, whether its line says so or not.
+        plain=tuple(_question({"gold": []} | one, len(items)) for one in row.get("plain", ())),
         unknown_gold=sum(len(one.gold - known) for one in questions),
     )
 
@@ -198,13 +209,16 @@ def _question(row: dict[str, Any], count: int) -> Question:
     if not isinstance(answers, list):
         raise TypeError
     gold = frozenset(map(str, answers))
+    category = str(row.get("category") or "")
+    if category in (AUTO, SESSION):
+        raise ValueError(f"a category is called {category!r}, as some metrics are; rename it")
     visible = row.get("visible", count)
     if not isinstance(visible, int) or not 0 <= visible <= count:
         raise ValueError(f"a question sees {visible!r} of {count} turns")
     return Question(
         id=str(row["id"]),
         text=_text(row),
-        category=str(row.get("category", "")),
+        category=category,
         at=parse_time(row.get("time") or ""),
         visible=visible,
         gold=gold,

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from retold.operations.evaluation.asking import TRIGGERS, UNNEEDED, Answers
+from retold.operations.evaluation.cases import AUTO, SESSION
 from retold.operations.evaluation.metrics import MEASURES, Estimate, estimates
 
 ALL: Final = "all"
-AUTO: Final = "auto"
-SESSION: Final = "session"
 RETURNED_RECALL: Final = "returned_recall"
 RETURNED: Final = "returned_records"
 NEEDED_EMPTY: Final = "needed_empty"

@@ -1,8 +1,11 @@
 """The parts of an evaluation: its files, its measures, plain BM25, and who is asked what when."""
 
 import json
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 
 import apsw
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retold.cli.evaluation_plot import draw
 from retold.errors import InvalidInput
 from retold.operations.evaluation import summary
 from retold.operations.evaluation.asking import ask_all, sampled, sampled_prompts
@@ -108,7 +112,7 @@ def asking(**more):
 def test_a_file_of_cases_is_read(tmp_path):
     facts = changed(
         turns=[ROW["turns"][0] | {"evidence": []}],
-        plain=[{"id": "p", "text": "Hi", "gold": [], "visible": 0}],
+        plain=[{"id": "p", "text": "Hi", "visible": 0}],
         questions=[{"id": 1, "text": "?", "gold": [], "gold_sessions": ["s"], "time": None}],
     )
     first, second = read_cases(written(tmp_path, facts, b"", asking(gold=["t9"])))
@@ -130,6 +134,9 @@ def test_a_file_of_cases_is_read(tmp_path):
         pytest.param(asking(visible=2), "a question sees 2 of 1 turns", id="too many visible"),
         pytest.param(asking(time="soon"), "a time is in no known form", id="time"),
         pytest.param(asking(time="0001-01-01T00:00+05:00"), "a time is in no", id="before year 1"),
+        pytest.param(asking(time="9999-12-31"), "a time lies beyond the year 9000", id="too late"),
+        pytest.param(asking(category="session"), "is called 'session', as some", id="our session"),
+        pytest.param(asking(category="auto"), "is called 'auto', as some metrics", id="our auto"),
         pytest.param(asking(gold="t0"), "a value has a wrong type", id="gold is no list"),
         pytest.param(asking(text=" "), "line 2 is no case: a question is blank", id="blank"),
         pytest.param(changed(turns=ROW["turns"] * 2), "two turns have one id", id="twice"),
@@ -284,6 +291,60 @@ def test_metrics_have_their_names_and_values(answers):
 
 def test_the_curve_has_a_point_for_each_gate(answers):
     assert summary.curve(answers[0]) == [(1.0, 0.0), (0.0, 0.0)]
+
+
+class Drawn:
+    """Axes that keep what is drawn: the points of each line, by its label or marker."""
+
+    def __init__(self):
+        self.lines = {}
+        self.labels = {}
+
+    def plot(self, x, y, *marker, label="", **_):
+        name = label or f"{len(self.lines)} {marker[0]}"
+        self.lines[name] = list(zip(x, y, strict=True))
+        return (SimpleNamespace(get_color=lambda: "red"),)
+
+    def set(self, **labels):
+        self.labels |= labels
+
+    def fill_between(self, x, low, high, alpha):
+        self.band = list(zip(x, low, high, strict=True))
+
+    def set_xticks(self, *_, **__):
+        pass
+
+    legend = set_xticks
+
+
+def test_a_plot_shows_recall_by_depth_and_the_gate_at_every_threshold(answers, monkeypatch):
+    """Drawn on stand-ins, since matplotlib is an extra; the command's own test uses it."""
+    recall, gate, written = Drawn(), Drawn(), []
+    figure = SimpleNamespace(
+        suptitle=lambda title: None, subplots=lambda *_: (recall, gate), savefig=written.append
+    )
+    module = SimpleNamespace(Figure=lambda **_: figure)
+    monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace(figure=module))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", module)
+    given = answers[0]
+
+    draw({"measured": given}, Path("picture.png"), "data")
+
+    found = summary.ranking_metrics(given)[summary.ALL]
+    by_depth = [(depth, found[f"recall@{depth}"]) for depth in CUTOFFS]
+    assert recall.lines == {"measured": [(depth, one.mean) for depth, one in by_depth]}
+    assert recall.band == [(depth, one.low, one.high) for depth, one in by_depth]
+    assert gate.lines["measured"] == summary.curve(given) == [(1.0, 0.0), (0.0, 0.0)]
+    # Where the configured gate stands: asked (round) lets all in, host-issued (square) nothing.
+    assert {name[-1]: points for name, points in gate.lines.items() if name != "measured"} == {
+        "o": [(1.0, 0.0)],
+        "s": [(0.0, 1.0)],
+    }
+    assert (gate.labels["xlabel"], recall.labels["ylabel"]) == (
+        "no-memory prompts admitted",
+        "recall",
+    )
+    assert written == [Path("picture.png")]
 
 
 def test_a_question_of_a_category_called_all_counts_once(answers):

@@ -162,3 +162,50 @@ def test_switching_every_boost_off_leaves_the_fused_order(world: World, tmp_path
     logged = json.loads(world.log(world.search("the bean"))["pipeline"])
     assert logged["boosts"]["session"] == 0.3
     plain.close()
+
+
+@pytest.mark.parametrize("window", ["since", "until"])
+def test_whoever_gives_a_window_has_said_which_age_is_wanted(world: World, window: str) -> None:
+    """Every record lies in the window, so that nothing but it takes recency away."""
+    begin = world.clock()
+    for number in range(3):
+        world.add(f"planted bean {number}")
+        world.later(days=30)
+    edge = {"since": begin, "until": world.clock()}[window]
+    boosts = [
+        [boost.name for one in logged_candidates(world.log(found)) for boost in one.boosts]
+        for found in (world.search("bean"), world.search("bean", **{window: edge}))
+    ]
+
+    assert boosts == [["recency"] * 3, []]
+
+
+def test_another_name_that_is_a_function_word_is_looked_for_nowhere(world: World) -> None:
+    """Will, called Bob, is not in every record that says what will be."""
+    world.add("hears well", about=["bob"])
+    with world.store.write() as tx:
+        found = tx.entities.by_alias(["bob"], [tx.scopes.require(ANA.private_scope)])
+        for name in ("will", "william"):
+            tx.entities.add_alias(found["bob"][0].id, name)
+    rain, lunch = world.add("it will rain"), world.add("saw William at lunch")
+    pool = logged_candidates(world.log(world.search("what about bob")))
+    by_words = {one.record_id for one in pool if one.bm25}
+
+    assert lunch.id in by_words
+    assert rain.id not in by_words
+
+
+@pytest.mark.parametrize(("role", "lists"), [("tie_break", 2), ("list", 3)])
+def test_a_boost_is_a_part_of_the_best_score_that_a_fusion_by_rank_can_give(
+    tmp_path: Path, role: str, lists: int
+) -> None:
+    """Entities that only break ties are no list, so nothing can score as if they were."""
+    world = measured(
+        tmp_path / "store.sqlite", fusion={"kind": "rrf"}, entities={"role": role}, rrf_k=60
+    )
+    world.add("rang the bell", event_at=world.clock().replace(year=2025, month=5))
+    (found,) = world.search("who rang the bell in May 2025").results
+    world.close()
+
+    amounts = {boost.name: boost.amount for boost in found.explanation.boosts}
+    assert amounts["date_interval"] == pytest.approx(0.3 * lists / 61)

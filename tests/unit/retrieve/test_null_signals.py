@@ -14,11 +14,44 @@ from retold.retrieve.null_signals import (
     SMALL_STORES,
     AskedQuery,
     BankSample,
+    NullReference,
     bank_statistics,
     null_signals,
     z_of,
 )
 from retold.retrieve.signals import BankStatistics, NullSignals
+from retold.testing import FakeEmbedder
+
+
+class Snapshot:
+    """Stands for columns or words; nothing but its identity counts."""
+
+
+class Rows:
+    """Three eligible rows of some columns, and how near the bank comes to them."""
+
+    count = 3
+
+    def __init__(self, columns, top):
+        self.columns = columns
+        self.top = top
+
+    def rows(self):
+        return np.arange(3)
+
+
+class Told:
+    """An index and its words at once: finds what the rows say and knows every term."""
+
+    def __init__(self):
+        self.snapshot = Snapshot()
+
+    def nearest_to(self, vectors, rows):
+        return np.full(len(vectors), rows.top)
+
+    def known(self, phrases):
+        return [True] * len(phrases)
+
 
 DIGESTS = {"1": "cbbda16e18d0e42c1004e5fca89db17960af059ebfa80abe37b6f2e9afface5a"}
 """What each version of the bank is, so that no prompt changes without a new one."""
@@ -116,3 +149,18 @@ def test_a_query_about_the_user_meets_prompts_about_the_user(query, bank):
     assert bank_for(query) == bank
     assert signals.z == pytest.approx(-1.0 if bank == "user" else 3.0)
     assert all("user" in prompt for prompt in bank_prompts("user"))
+
+
+def test_a_sample_is_of_its_columns_and_of_its_words():
+    """A reload numbers rows anew: equal numbers may be other records, and words may stay."""
+    reference, told, columns = NullReference(), Told(), Snapshot()
+    reference.embed(FakeEmbedder())
+
+    def top(rows, words=told):
+        return reference.sample(told, words, rows, str.split).tops[0]
+
+    assert top(Rows(columns, 0.1)) == 0.1
+    assert top(Rows(columns, 0.2)) == 0.1  # remembered
+    assert top(Rows(Snapshot(), 0.3)) == 0.3
+    assert top(Rows(columns, 0.4)) == 0.4
+    assert top(Rows(columns, 0.5), Told()) == 0.5
