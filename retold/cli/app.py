@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "search": ("retold.cli.search", "Search as an agent and show why each result came back."),
     "sessions": ("retold.cli.sessions", "Take transcripts in, list conversations and show them."),
     "status": ("retold.cli.status", "Show what the store holds and which models serve it."),
+    "token-vectors": ("retold.cli.token_vectors", "Fill in what ranking by single words needs."),
     "worker": ("retold.cli.worker", "Run the work in the background until it is stopped."),
     "workers": ("retold.cli.workers", "Look after the workers: do they work?"),
 }

@@ -17,9 +17,12 @@ def embedded_text(request: WriteRequest, setting: Setting, *, with_subject: bool
     (retrieval_quality.md 2.3, the speaker left out). Nobody's id is a name.
     """
     name = _subject(request, setting) if with_subject else None
-    if name is None or _holds(request.content, name):
-        return request.content
-    return f"{name}: {request.content}"
+    return request.content if name is None else behind_name(request.content, name)
+
+
+def behind_name(content: str, name: str) -> str:
+    """Return the content behind a name, as it is where it says the name itself."""
+    return content if _holds(content, name) else f"{name}: {content}"
 
 
 def _subject(request: WriteRequest, setting: Setting) -> str | None:

@@ -99,13 +99,23 @@ class TokenVectorRepository:
         """Store the token vectors of a record that has its vector already."""
         self._tx.run(QUERIES["put"], {"seq": seq, "codes": tokens.to_bytes()})
 
+    def fill(self, missing: MissingTokens, tokens: PackedTokens) -> bool:
+        """Store the token vectors of a record that lacked them, and say whether it still did.
+
+        A record that was forgotten since, or whose vector was replaced, is left alone.
+        """
+        bindings = {**missing._asdict(), "codes": tokens.to_bytes()}
+        self._tx.run(QUERIES["fill"], bindings)
+        return self._tx.changes() > 0
+
     def delete(self, seq: int) -> None:
         """Remove the token vectors of a record; none is fine."""
         self._tx.run(QUERIES["delete"], {"seq": seq})
 
-    def delete_all(self) -> None:
-        """Remove all token vectors."""
-        self._tx.run(QUERIES["delete_all"])
+    def delete_some(self, most: int) -> int:
+        """Remove the token vectors of up to ``most`` records and return of how many."""
+        self._tx.run(QUERIES["delete_some"], {"most": most})
+        return self._tx.changes()
 
     def versions(self, seqs: Iterable[int], identity: EmbeddingIdentity) -> dict[int, int]:
         """Return for those of the records that have token vectors of this model their version."""

@@ -25,6 +25,7 @@ SHARED = ("user:ana", "user:bob", "project:apollo", "org:acme")
 GRANTS = [(agent, scope) for agent in ("helper", "critic", "planner") for scope in SHARED]
 OPERATORS = (
     *("status", "migrate", "grant", "revoke", "sessions", "expire", "retain", "review-due"),
+    "token-vectors",
     *("worker", "workers", "queue", "extract", "calibrate"),
 )
 

@@ -8,7 +8,9 @@ import pytest
 
 from retold import Retold
 from retold.config import parse_config
-from retold.errors import ConfigError
+from retold.errors import ConfigError, StoreBusy
+from retold.operations.maintenance.pace import Pace
+from retold.operations.maintenance.token_vectors import drop_token_vectors, fill_token_vectors
 from retold.runtime import Overrides, build_search_runtime
 from retold.testing import FakeEmbedder, MemoryLab
 
@@ -85,6 +87,84 @@ def test_without_the_switch_nothing_is_stored():
         session.remember("Drinks oolong", evidence="I drink oolong every day")
 
         assert held(lab) == {"Drinks oolong": 0}
+
+
+def without_tokens(lab: MemoryLab, contents: list[str]) -> None:
+    """Write facts about Ana as a process does that has the switch off."""
+    config = parse_config({"embedding": {"subject_name": True}}, profile="offline")
+    with Retold.open(lab.path, config=config, overrides=lab.overrides) as earlier:
+        for content in contents:
+            earlier.host.write("user:ana", content, subject="Ana")
+
+
+def test_what_was_written_before_is_filled_in_from_the_text_that_was_embedded():
+    """Behind the name of whom a record is about, where its vector was made of that."""
+    with MemoryLab.open(settings=ON) as lab:
+        without_tokens(lab, ["drinks oolong", "Ana runs", "lives in Porto"])
+        lab.retold.host.write("user:ana", "Plays the cello")
+        reported: list[tuple[int, int]] = []
+
+        outcome = fill_token_vectors(
+            lab.store,
+            lab.embedder,
+            pace=Pace(sleep=lambda _: None),
+            report=lambda state: reported.append((state.done, state.total)),
+        )
+
+        assert held(lab) == {
+            "drinks oolong": 3,
+            "Ana runs": 2,
+            "lives in Porto": 4,
+            "Plays the cello": 3,
+        }
+        assert (outcome.changed, outcome.records) == (3, 4)
+        assert outcome.bytes == (3 + 2 + 4 + 3) * (384 + 4)
+        assert reported == [(3, 3)]
+        again = len(lab.embedder.documents)
+        assert fill_token_vectors(lab.store, lab.embedder).changed == 0
+        assert len(lab.embedder.documents) == again
+
+
+def test_filling_in_leaves_out_what_is_forgotten_and_is_done_by_one_process_at_a_time():
+    class Forgetting(FakeEmbedder):
+        """While it works, somebody forgets a record; the write lock is free for that."""
+
+        def embed_documents_with_tokens(self, texts):
+            with lab.store.write() as tx:
+                tx.run("update records set status = 'deleted' where content = 'Ana runs'")
+            with pytest.raises(StoreBusy):
+                fill_token_vectors(lab.store, lab.embedder)
+            return super().embed_documents_with_tokens(texts)
+
+    with MemoryLab.open(settings=ON) as lab:
+        without_tokens(lab, ["Ana swims", "Ana runs"])
+
+        outcome = fill_token_vectors(lab.store, Forgetting(), pace=Pace(sleep=lambda _: None))
+
+        assert outcome.changed == 1
+        assert held(lab) == {"Ana swims": 2, "Ana runs": 0}
+
+
+def test_token_vectors_of_another_embedder_are_neither_filled_in_nor_read():
+    with MemoryLab.open(settings=ON) as lab:
+        without_tokens(lab, ["Ana swims"])
+        other = FakeEmbedder(name="another/model")
+
+        assert fill_token_vectors(lab.store, other).changed == 0
+        with pytest.raises(ConfigError, match="offers no token vectors"):
+            fill_token_vectors(lab.store, PlainEmbedder())
+
+
+def test_dropping_removes_all_of_them_and_searches_go_on():
+    with MemoryLab.open(settings=ON) as lab:
+        for at in range(20):
+            lab.retold.host.write("user:ana", f"Ana has {at} cats and a dog named number{at}")
+        lab.retold.host.grant("helper", "user:ana", read=True, write=True)
+
+        outcome = drop_token_vectors(lab.store, pace=Pace(sleep=lambda _: None))
+
+        assert (outcome.changed, outcome.records, outcome.bytes) == (20, 0, 0)
+        assert lab.session().search("a dog named number7").items
 
 
 def test_a_store_is_not_opened_for_an_embedder_without_token_vectors(tmp_path: Path):

@@ -109,7 +109,8 @@ def test_token_vectors_go_with_their_vector(store):
 def test_missing_names_live_records_with_a_vector_alone(store):
     seqs = write(store, axis(0), axis(1), axis(2), None)
     with store.write() as tx:
-        tx.token_vectors.delete_all()
+        assert tx.token_vectors.delete_some(2) == 2
+        assert tx.token_vectors.delete_some(9) == 1
         tx.run("update records set status = 'deleted' where seq = :seq", {"seq": seqs[1]})
 
     with store.read() as tx:
@@ -120,6 +121,24 @@ def test_missing_names_live_records_with_a_vector_alone(store):
         assert tx.token_vectors.sizes() == (0, 0)
     assert all(isinstance(one, MissingTokens) for one in missing)
     assert [one.seq for one in missing] == [seqs[0], seqs[2]]
+
+
+def test_fill_leaves_alone_what_changed_since_it_was_found(store):
+    """A forgotten record gets no new token vectors, nor a replaced vector those of the old one."""
+    forgotten, replaced, missing = write(store, axis(0), axis(1), axis(2))
+    with store.write() as tx:
+        tx.token_vectors.delete_some(9)
+    with store.read() as tx:
+        found = tx.token_vectors.missing(IDENTITY, 0, 9)
+    with store.write() as tx:
+        tx.run("update records set status = 'deleted' where seq = :seq", {"seq": forgotten})
+        tx.embeddings.put(replaced, axis(3))
+
+    with store.write() as tx:
+        filled = [tx.token_vectors.fill(one, pack_tokens(directions(2), DIMS)) for one in found]
+
+    assert filled == [False, False, True]
+    assert rows(store) == [missing]
 
 
 def test_put_without_a_vector_stores_nothing(store):

@@ -6,13 +6,24 @@ on conflict (seq) do update set
   vector_version = excluded.vector_version,
   codes = excluded.codes;
 
+-- name: fill
+-- The same for a record that has still the vector of a version and was not forgotten meanwhile.
+insert into token_vectors(seq, vector_version, codes)
+select e.seq, e.index_version, :codes
+from embeddings as e
+join records as r on r.seq = e.seq
+where e.seq = :seq and e.index_version = :vector_version and r.status <> 'deleted'
+on conflict (seq) do update set
+  vector_version = excluded.vector_version,
+  codes = excluded.codes;
+
 -- name: delete
 -- Remove the token vectors of a record.
 delete from token_vectors where seq = :seq;
 
--- name: delete_all
--- Remove the token vectors of every record.
-delete from token_vectors;
+-- name: delete_some
+-- Remove the token vectors of some records, whichever come first.
+delete from token_vectors where seq in (select seq from token_vectors order by seq limit :most);
 
 -- name: versions
 -- Which of some records have token vectors of the vector that they have now, by one model.
