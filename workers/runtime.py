@@ -7,6 +7,12 @@ import os
 from dataclasses import dataclass
 
 from retold.config import RetoldConfig
+from retold.errors import (
+    ConfigError,
+    EmbeddingProfileMismatch,
+    HostedNotAllowed,
+    RetoldSetupError,
+)
 from retold.operations.steps import ExtractionSteps
 from retold.operations.sweep import Sweep
 from retold.runtime import MemoryRuntime, build_runtime
@@ -59,6 +65,18 @@ class WorkerRuntime:
     def steps(self) -> ExtractionSteps:
         """Return what works on a session."""
         return self.memory().steps
+
+    def lacks(self) -> str | None:
+        """Return, and warn, what keeps this process from extracting anything; None for nothing.
+
+        Raises what opening the store raises.
+        """
+        try:
+            self.steps().require_ready()
+        except (RetoldSetupError, ConfigError, EmbeddingProfileMismatch, HostedNotAllowed) as error:
+            logger.warning("no session can be extracted", extra={"lacks": error.message})
+            return error.message
+        return None
 
     def sweep(self) -> Sweep:
         """Return what looks after the to-do list and rings the extraction's bell."""

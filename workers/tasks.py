@@ -27,7 +27,8 @@ logger = logging.getLogger(__name__)
 def extract_session(runtime: WorkerRuntime, session_id: str) -> None:
     """Do what is due for one session."""
     outcome = runtime.steps().run(session_id)
-    logger.info(
+    logger.log(
+        logging.INFO if outcome.says is None else logging.WARNING,
         "worked on a session",
         extra={"session_id": session_id, "done": outcome.done, "reason": outcome.reason}
         | ({} if outcome.says is None else {"says": outcome.says}),
@@ -54,7 +55,8 @@ def maintain(runtime: WorkerRuntime, _reason: str) -> None:
 def beat(runtime: WorkerRuntime, queue: QueueName) -> None:
     """Give a sign of life."""
     file = file_identity(runtime.settings.queue_file(queue))
-    note_heartbeat(runtime.store(), queue, pid=os.getpid(), file=file)
+    lacks = runtime.lacks() if queue == "extraction" else None
+    note_heartbeat(runtime.store(), queue, pid=os.getpid(), file=file, lacks=lacks)
     logger.info("gave a sign of life", extra={"queue": queue})
 
 

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Final
 
-from retold.errors import ModelError, RetoldError, StoreBusy, StoreCorrupt
+from retold.errors import HostedNotAllowed, ModelError, RetoldError, StoreBusy, StoreCorrupt
 
 DONE: Final = 0
 UNEXPECTED: Final = 1
@@ -37,6 +37,7 @@ class ChildFailed(Exception):
 _CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
     (StoreBusy, PENDING),
     (StoreCorrupt, UNHEALTHY),
+    (HostedNotAllowed, REFUSED),
     (ModelError, UNHEALTHY),
     (RetoldError, REFUSED),
     (OSError, REFUSED),

@@ -33,12 +33,12 @@ from retold.queue import QUEUES, QueueName, inspect_queue, queue_path
     default=3.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time for running steps after SIGTERM, before they are handed back.",
+    help="Time for running steps to end, before they are handed back.",
 )
 @global_options
 @click.pass_obj
 def worker(options: GlobalOptions, which: str, *, workers: int, grace: float) -> int:
-    """Run the extraction, the maintenance or both until SIGTERM or Ctrl-C.
+    """Run the extraction, the maintenance or both until SIGTERM or Ctrl-C; twice means at once.
 
     They need queue.backend huey, in the application's configuration too. Their log is JSON lines
     on standard error. With "all", the end of one ends the other.
@@ -47,6 +47,11 @@ def worker(options: GlobalOptions, which: str, *, workers: int, grace: float) ->
         raise InvalidInput("a worker prints no document; its log is JSON lines already")
     chosen: tuple[QueueName, ...] = tuple(name for name in QUEUES if which in (name, "all"))
     with opened_store(options) as (store, settings):
+        require_huey(settings)
+        if "extraction" in chosen:  # the maintenance needs no model
+            from retold.operations.fitting import require_fitting
+
+            require_fitting(store, settings.applied)
         path = store.path.absolute()
     _require_usable(path, settings, chosen)
     flags = ["--workers", str(workers), "--grace", str(grace)]
@@ -60,7 +65,6 @@ def worker(options: GlobalOptions, which: str, *, workers: int, grace: float) ->
 
 def _require_usable(path: Path, settings: Settings, chosen: tuple[QueueName, ...]) -> None:
     """Refuse before anything is started what a consumer would only log for ever."""
-    require_huey(settings)
     cfg = settings.config.queue
     for name in chosen:
         file = queue_path(path, cfg.directory, name)

@@ -31,7 +31,8 @@ def health(options: GlobalOptions) -> int:
     """Look at queue files, signs of life and the to-do list.
 
     A sign of life is written by a task that came through the queue. The exit code is 6 when
-    somebody has to look now, and 5 when sessions were set aside or have been waiting for long.
+    somebody has to look now, as when sessions wait for a key, and 5 when sessions were set aside
+    or have been waiting for long.
     """
     with opened_store(options) as (store, settings):
         require_huey(settings)

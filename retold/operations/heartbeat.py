@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from retold.policy.claims import LACKING
 from retold.queue import QueueName
 from retold.store import Store, Transaction
 from retold.store.codec import from_text, to_text
@@ -16,21 +17,30 @@ class Heartbeat:
     """The last sign of life of the consumer of one queue.
 
     ``pid`` is its process, ``file`` the identity of the queue file that it reads, None when it
-    could not be told.
+    could not be told. ``lacks`` says what keeps it from its work, None when nothing does.
     """
 
     queue: QueueName
     at: datetime
     pid: int
     file: str | None
+    lacks: str | None = None
 
 
-def note_heartbeat(store: Store, queue: QueueName, *, pid: int, file: str | None) -> Heartbeat:
-    """Store a sign of life at the store's own moment; it replaces the last one."""
+def note_heartbeat(
+    store: Store, queue: QueueName, *, pid: int, file: str | None, lacks: str | None = None
+) -> Heartbeat:
+    """Store a sign of life at the store's own moment; it replaces the last one.
+
+    With the first that lacks nothing any more, sessions stop waiting for what it lacked.
+    """
     with store.write() as tx:
-        beat = Heartbeat(queue, tx.now, pid, file)
-        value = json.dumps({"at": to_text(beat.at), "pid": pid, "file": file})
+        before = heartbeat_of(tx, queue)
+        beat = Heartbeat(queue, tx.now, pid, file, lacks)
+        value = json.dumps({"at": to_text(beat.at), "pid": pid, "file": file, "lacks": lacks})
         tx.meta.set_text(_key(queue), value)
+        if before is not None and before.lacks is not None and lacks is None:
+            tx.claims.end_waits(LACKING)
     return beat
 
 
@@ -40,7 +50,7 @@ def heartbeat_of(tx: Transaction, queue: QueueName) -> Heartbeat | None:
     if value is None:
         return None
     row = json.loads(value)
-    return Heartbeat(queue, from_text(row["at"]), row["pid"], row["file"])
+    return Heartbeat(queue, from_text(row["at"]), row["pid"], row["file"], row.get("lacks"))
 
 
 def _key(queue: QueueName) -> str:

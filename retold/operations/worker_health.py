@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from retold.config import RetoldConfig
+from retold.errors import BudgetExhausted, HostedNotAllowed
 from retold.operations.circuit import OWN
 from retold.operations.heartbeat import Heartbeat, heartbeat_of
+from retold.policy.claims import FOR_SOMEBODY, LACKING, SETTINGS
 from retold.queue import QUEUES, QueueState, inspect_queue, queue_path
-from retold.store import Store
-from retold.store.claims import Backlog
+from retold.store import Store, Transaction
+from retold.store.claims import Backlog, Blocked
 from retold.store.providers import Circuit, Door
 
 MISSED_BEATS: Final = 3
@@ -20,6 +22,14 @@ MISSED_BEATS: Final = 3
 
 LONGEST_WAIT: Final = timedelta(minutes=15)
 """A session that waits longer is not merely next in line."""
+
+
+_OF_A_SESSION: Final = {
+    BudgetExhausted.code: "hosted.tokens_per_run or hosted.tokens_per_day is used up",
+    HostedNotAllowed.code: "hosted.enabled or hosted.allow_scopes keeps the words on this machine",
+}
+"""What to look for after failures whose own sentence names a user or a sum."""
+_LISTED: Final = "`retold extract --pending` lists them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,11 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
         now, backlog = tx.now, tx.claims.backlog()
         beats = {name: heartbeat_of(tx, name) for name in QUEUES}
         down = tx.providers.list_down()
+        blocked = {
+            each.error: _blocked(tx, each)
+            for each in tx.claims.list_blocked()
+            if each.error in FOR_SOMEBODY
+        }
     queues = tuple(
         QueueHealth(
             inspect_queue(name, queue_path(store.path, config.queue.directory, name)), beats[name]
@@ -62,6 +77,12 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
     patience = MISSED_BEATS * timedelta(seconds=config.queue.sweep_seconds)
     problems = [text for each in queues for text in _queue_problems(each, now, patience)]
     notices = [*_foreign(queues), *_backlog_notices(backlog, now), *_providers_down(down)]
+    beat = beats["extraction"]
+    if beat is not None and beat.lacks is not None:
+        (problems if backlog.waiting else notices).append(_lacking(beat.lacks, backlog.waiting))
+        blocked = {code: text for code, text in blocked.items() if code not in LACKING}
+    for code, text in blocked.items():
+        (notices if code in SETTINGS else problems).append(text)
     return WorkersHealth(now, queues, backlog, tuple(problems), tuple(notices))
 
 
@@ -86,6 +107,25 @@ def _queue_problems(health: QueueHealth, now: datetime, patience: timedelta) -> 
         )
     if health.state.identity is not None and beat.file not in (None, health.state.identity):
         yield f"{name}: the worker reads another file than this queue; it finds the new one soon"
+
+
+def _lacking(lacks: str, waiting: int) -> str:
+    """Say what a worker needs, and who waits for it; it reads keys and settings when it starts."""
+    return f"extraction: {lacks}; then start the worker again, {_waits(waiting)} for it"
+
+
+def _blocked(tx: Transaction, blocked: Blocked) -> str:
+    """Say what sessions wait for, in the words of the last failure if it left any."""
+    events = tx.events.list_for_session(blocked.last_session_id)
+    says = [each.payload.get("says") for each in events if each.kind == "extraction.failed"]
+    told = (says and says[-1]) or _OF_A_SESSION.get(blocked.error, _LISTED)
+    return f"{_waits(blocked.count)} for a setting ({blocked.error}): {told}"
+
+
+def _waits(sessions: int) -> str:
+    if sessions == 1:
+        return "1 session waits"
+    return f"{sessions or 'no'} sessions wait"
 
 
 def _foreign(queues: tuple[QueueHealth, ...]) -> Iterator[str]:

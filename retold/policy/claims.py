@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from retold.errors import BudgetExhausted, FailureKind, HostedNotAllowed
+from retold.errors import (
+    BudgetExhausted,
+    ConfigError,
+    EmbeddingProfileMismatch,
+    FailureKind,
+    HostedNotAllowed,
+    ProviderNotConfigured,
+    RetoldSetupError,
+)
 from retold.policy.circuit import LONGEST_ASKED_FOR
 from retold.store.claims import ClaimState, Limits
 
@@ -35,6 +43,15 @@ COUNTED: frozenset[FailureKind] = frozenset({"content", "bug"})
 SETTINGS: frozenset[str] = frozenset({BudgetExhausted.code, HostedNotAllowed.code})
 """Failures that come back until somebody changes a setting, or the day is over: trying again soon
 would spend tokens on the same end."""
+
+
+LACKING: frozenset[str] = frozenset(
+    {RetoldSetupError.code, ConfigError.code, EmbeddingProfileMismatch.code, HostedNotAllowed.code}
+)
+"""Failures that a worker can foresee before it is given a session."""
+
+FOR_SOMEBODY: frozenset[str] = LACKING | SETTINGS | {ProviderNotConfigured.code}
+"""Failures after which a session waits for a person, not for a better moment."""
 
 
 @dataclass(frozen=True, slots=True)

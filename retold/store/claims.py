@@ -6,7 +6,8 @@ first, so a worker whose claim was taken away cannot commit, however late it wak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -81,13 +82,22 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The whole list in numbers; the moments are None when there is nothing to date."""
+    """The whole list in numbers, reruns too; the moments are None when there is nothing to date."""
 
     waiting: int
     oldest_requested_at: datetime | None
     claimed: int
     oldest_claimed_at: datetime | None
     failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """How many segments wait after failures of one code, and the one that failed last."""
+
+    error: str
+    count: int
+    last_session_id: str
 
 
 class ClaimRepository:
@@ -224,9 +234,22 @@ class ClaimRepository:
         return [_state(row) for row in rows]
 
     def count_waiting(self, agent_id: str, user_id: str) -> int:
-        """Return how many requested segments of the pair are not extracted and not set aside."""
+        """Return how many requested segments of the pair are not extracted and not set aside.
+
+        A rerun hides nothing that was said and is not counted.
+        """
         row = self._tx.one(QUERIES["count_waiting"], {"agent_id": agent_id, "user_id": user_id})
         return 0 if row is None else int(row[0])
+
+    def list_blocked(self) -> list[Blocked]:
+        """Return what waits after a failure, by the code of that."""
+        rows = self._tx.run(QUERIES["list_blocked"])
+        return [Blocked(error or "", count, last) for error, count, last, _ in rows]
+
+    def end_waits(self, errors: Collection[str]) -> int:
+        """Make due what waits after failures of these codes; return how many segments."""
+        self._tx.run(QUERIES["end_waits"], {"codes": json.dumps(sorted(errors))})
+        return self._tx.changes()
 
     def backlog(self) -> Backlog:
         """Return the whole list in numbers."""

@@ -46,6 +46,23 @@ def test_configuration_that_announces_nothing_to_workers_is_refused(store, comma
     assert "set it to huey" in line
 
 
+@pytest.mark.parametrize("which", ["extraction", "all"])
+def test_workers_with_settings_of_another_embedding_are_refused_before_they_start(
+    store, tmp_path, which, monkeypatch
+):
+    def started(*_, **__):
+        raise AssertionError("workers were started")
+
+    monkeypatch.setattr(os, "execve", started)
+    monkeypatch.setattr("retold.cli.worker.run_together", started)
+    config = tmp_path / "other.yaml"
+    config.write_text("profile: standard\nqueue: {backend: huey}\n", encoding="utf-8")
+    line = refusal(retold_here("worker", which, "--config", config, store=store))
+
+    assert f"write `profile: offline` into {config}" in line
+    assert not queue_path(store, None, "extraction").exists()
+
+
 def test_health_of_workers_that_work(store, config):
     make_queues(store)
     finished = retold_here("workers", "health", "--config", config, store=store)
@@ -105,7 +122,7 @@ def test_document_of_a_worker_is_refused(store, config):
 def both(store, config):
     process = WarmPopen(
         [sys.executable, "-m", "retold", "worker", "all", "--config", str(config)],
-        env=environment(RETOLD_STORE=str(store)),
+        env=environment(RETOLD_STORE=str(store), ANTHROPIC_API_KEY="any"),
         stderr=subprocess.PIPE,
         text=True,
     )

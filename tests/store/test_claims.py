@@ -221,8 +221,9 @@ def test_waiting_is_counted_for_one_pair_alone(store):
     with store.write() as tx:
         requested(tx, "monday"), requested(tx, "tuesday")
         requested(tx, "monday", user="ben")
-        done = requested(tx, "done")
-        tx.claims.finish(done)
+        for name in ("done", "again"):
+            tx.claims.finish(done := requested(tx, name))
+        tx.claims.rerun(done)
     with store.read() as tx:
         assert tx.claims.count_waiting("helper", "ana") == 2
         assert tx.claims.count_waiting("critic", "ana") == 0
@@ -239,12 +240,22 @@ def test_backlog_is_the_whole_list_in_numbers(store, clock):
         requested(tx, "second")
         taken(tx, first)
         tx.claims.bury(requested(tx, "third"), "code")
+        tx.claims.finish(again := requested(tx, "again"))
+        tx.claims.rerun(again)
         later = tx.now
     with store.read() as tx:
         backlog = tx.claims.backlog()
 
-    assert (backlog.waiting, backlog.claimed, backlog.failed) == (2, 1, 1)
+    assert (backlog.waiting, backlog.claimed, backlog.failed) == (3, 1, 1)
     assert (backlog.oldest_requested_at, backlog.oldest_claimed_at) == (began, later)
+
+
+def test_rerun_that_waits_for_nothing_older_dates_the_list(store):
+    with store.write() as tx:
+        tx.claims.finish(again := requested(tx))
+        tx.claims.rerun(again)
+    with store.read() as tx:
+        assert tx.claims.backlog().oldest_requested_at == tx.claims.require(again).requested_at
 
 
 def test_unknown_session_has_no_place_on_the_list(store):

@@ -39,6 +39,8 @@ class Work:
     def __init__(self, store):
         self.store = store
 
+    def require_ready(self): ...
+
     def __call__(self, claim, renew):
         with self.store.read() as tx:
             state = tx.claims.require(claim.session_id)

@@ -3,6 +3,7 @@ import json
 import logging
 import os
 from contextlib import closing
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -98,6 +99,34 @@ def test_sign_of_life_names_the_file_that_is_read(settings, runtime):
         assert heartbeat_of(tx, "maintenance") is None
 
     assert (beat.pid, beat.file) == (os.getpid(), file_identity(settings.queue_file("extraction")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "lacks"),
+    [
+        ({"key": "any"}, None),
+        ({"key": ""}, "set the environment variable ANTHROPIC_API_KEY"),
+        ({"hosted": {"enabled": False}}, "hosted.enabled"),
+        ({"embedding": {"model": "other", "dims": 384}}, "other"),
+    ],
+)
+def test_sign_of_life_of_the_extraction_says_what_keeps_it_from_extracting(
+    runtime, monkeypatch, caplog, changes, lacks
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", changes.get("key", "any"))
+    runtime.memory()  # whose vectors the store holds
+    other = {name: block for name, block in changes.items() if name != "key"}
+    changed = parse_config(OFFLINE | other, profile="offline")
+    with closing(WorkerRuntime(replace(runtime.settings, config=changed))) as worker:
+        tasks.beat(worker, "maintenance")
+        tasks.beat(worker, "extraction")
+        with worker.store().read() as tx:
+            beats = [heartbeat_of(tx, name) for name in ("maintenance", "extraction")]
+
+    assert beats[0].lacks is None
+    assert (lacks in beats[1].lacks) if lacks else (beats[1].lacks is None)
+    warned = [each.lacks for each in caplog.records if each.levelname == "WARNING"]
+    assert warned == ([beats[1].lacks] if lacks else [])
 
 
 @pytest.mark.parametrize("opens", ["store", "memory"])

@@ -184,15 +184,38 @@ where extraction_requested_at is not null and extracted_at is null
   and extraction_failed_at is null
   and agent_id = :agent_id and user_id = :user_id;
 
+-- name: list_blocked
+-- By the code of the last failure, what waits after one: how many, and which of them failed last.
+select extraction_error, count(*), id, max(extraction_next_at)
+from sessions
+where extraction_requested_at is not null and extraction_failed_at is null
+  and (extracted_at is null or extraction_mode = 'rerun')
+  and extraction_next_at is not null and extraction_token is null
+group by extraction_error
+order by extraction_error;
+
+-- name: end_waits
+-- Make due what waits after a failure of one of these codes, a JSON list.
+update sessions set extraction_next_at = null
+where extraction_next_at is not null and extraction_error in (select value from json_each(:codes));
+
 -- name: backlog
--- What waits, since when, what is being worked on, since when, and what was set aside.
+-- What waits, reruns too, since when, what is being worked on, since when, what was set aside.
 select
   (select count(*) from sessions
    where extraction_requested_at is not null and extracted_at is null
-     and extraction_failed_at is null),
-  (select min(extraction_requested_at) from sessions
-   where extraction_requested_at is not null and extracted_at is null
-     and extraction_failed_at is null),
+     and extraction_failed_at is null)
+  + (select count(*) from sessions
+     where extraction_mode = 'rerun' and extracted_at is not null
+       and extraction_requested_at is not null and extraction_failed_at is null),
+  (select min(extraction_requested_at) from (
+     select min(extraction_requested_at) as extraction_requested_at from sessions
+     where extraction_requested_at is not null and extracted_at is null
+       and extraction_failed_at is null
+     union all
+     select min(extraction_requested_at) from sessions
+     where extraction_mode = 'rerun' and extracted_at is not null
+       and extraction_requested_at is not null and extraction_failed_at is null)),
   (select count(*) from sessions where extraction_token is not null),
   (select min(extraction_started_at) from sessions where extraction_token is not null),
   (select count(*) from sessions where extraction_failed_at is not null);

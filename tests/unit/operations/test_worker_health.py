@@ -1,6 +1,14 @@
 import pytest
 
+from retold.errors import (
+    BudgetExhausted,
+    HostedNotAllowed,
+    ProviderNotConfigured,
+    RetoldSetupError,
+    StoreBusy,
+)
 from retold.operations.heartbeat import note_heartbeat
+from retold.operations.steps import ExtractionSteps
 from retold.operations.worker_health import workers_health
 from retold.queue import QUEUES, file_identity, make_storage, queue_path, reset_queue
 from retold.store.providers import Circuit, Door
@@ -23,8 +31,24 @@ def make_file(lab, name):
     storage.close()
 
 
-def beat(lab, name):
-    note_heartbeat(lab.store, name, pid=7, file=file_identity(file_of(lab, name)))
+def beat(lab, name, lacks=None):
+    file = file_identity(file_of(lab, name))
+    note_heartbeat(lab.store, name, pid=7, file=file, lacks=lacks)
+
+
+def asked(lab, name):
+    """Return the id of a conversation that has ended and waits for its extraction."""
+    principal = lab.session("ana", session_id=name).principal
+    return lab.runtime.hooks.on_session_end(principal, extract=True).id
+
+
+def failing(error):
+    """Return a step that fails so."""
+
+    def step(claim, renew):
+        raise error
+
+    return step
 
 
 @pytest.fixture
@@ -93,12 +117,9 @@ def test_damaged_queue_is_told_with_the_command_that_helps(working):
 
 
 def test_backlog_and_dead_letters_are_notices(working):
-    hooks = working.runtime.hooks
-    for name in ("monday", "tuesday"):
-        principal = working.session("ana", session_id=name).principal
-        session = hooks.on_session_end(principal, extract=True)
+    dead = [asked(working, name) for name in ("monday", "tuesday")][-1]
     with working.store.write() as tx:
-        tx.claims.bury(session.id, "invalid_completion")
+        tx.claims.bury(dead, "invalid_completion")
     working.clock.advance(minutes=20)
     for name in QUEUES:
         beat(working, name)
@@ -128,3 +149,80 @@ def test_provider_that_does_not_answer_is_told_without_being_a_problem(working):
     assert health.problems == ()
     (notice,) = health.notices
     assert notice.startswith("custom at http://[::1]:9999 did not answer 4 times in a row: look")
+
+
+NO_KEY = "no key for anthropic: set the environment variable ANTHROPIC_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "told"),
+    [
+        (0, (0, 1, "no sessions wait for it")),
+        (1, (1, 0, "1 session waits for it")),
+        (2, (1, 0, "2 sessions wait for it")),
+    ],
+)
+def test_worker_that_lacks_a_key_is_a_problem_as_soon_as_a_session_waits(working, waiting, told):
+    beat(working, "extraction", lacks=NO_KEY)
+    for number in range(waiting):
+        session_id = asked(working, f"day {number}")
+        steps = ExtractionSteps(working.store, working.config, failing(RetoldSetupError(NO_KEY)))
+        assert steps.run(session_id).reason == "setup_required"
+    health = look(working)
+
+    assert (len(health.problems), len(health.notices)) == told[:2]
+    (sentence,) = health.problems + health.notices
+    assert sentence == f"extraction: {NO_KEY}; then start the worker again, {told[2]}"
+
+
+def test_key_that_was_given_lets_those_that_waited_for_it_go_on_at_once(working):
+    steps = ExtractionSteps(working.store, working.config, failing(RetoldSetupError(NO_KEY)))
+    stuck, refused = asked(working, "monday"), asked(working, "tuesday")
+    assert steps.run(stuck).done == "failed"
+    steps.work = failing(ProviderNotConfigured("the key is refused"))
+    assert steps.run(refused).done == "failed"
+    assert steps.due() == []
+
+    beat(working, "extraction")  # it lacked nothing that it could know of
+    assert steps.due() == []
+    beat(working, "extraction", lacks=NO_KEY)
+    assert steps.due() == []
+    beat(working, "extraction")
+    assert steps.due() == [stuck]
+    with working.store.read() as tx:
+        assert tx.claims.require(stuck).attempts == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "is_problem", "says"),
+    [
+        (RetoldSetupError(NO_KEY), True, NO_KEY),
+        (ProviderNotConfigured("the key is refused", address="here"), True, "the key is refused"),
+        (ProviderNotConfigured("of an integrator's own"), True, "`retold extract --pending` lists"),
+        (BudgetExhausted("4 tokens do not fit"), False, "hosted.tokens_per_run or"),
+        (HostedNotAllowed("text of ana's"), False, "hosted.enabled or hosted.allow_scopes keeps"),
+    ],
+)
+def test_session_that_waits_for_a_setting_is_told_at_once_in_the_words_of_its_failure(
+    working, error, is_problem, says
+):
+    session_id = asked(working, "monday")
+    ExtractionSteps(working.store, working.config, failing(error)).run(session_id)
+    health = look(working)
+
+    (sentence,) = health.problems if is_problem else health.notices
+    assert len(health.problems + health.notices) == 1
+    assert sentence.startswith(f"1 session waits for a setting ({error.code}): {says}")
+
+
+def test_rerun_waits_like_any_other_and_a_better_moment_is_no_setting(working):
+    session_id = asked(working, "monday")
+    with working.store.write() as tx:
+        tx.claims.finish(session_id)
+        tx.claims.rerun(session_id)
+    steps = ExtractionSteps(working.store, working.config, failing(StoreBusy()))
+    assert steps.run(session_id).reason == "store_busy"
+    health = look(working)
+
+    assert health.backlog.waiting == 1
+    assert (health.problems, health.notices) == ((), ())
