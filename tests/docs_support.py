@@ -31,6 +31,7 @@ from pathlib import Path
 
 from tests.cli_support import retold_here
 from tests.network_guard import outside_guard
+from tests.warm_process import WarmPopen, warm_run
 
 ROOT = Path(__file__).parent.parent
 RUN = ("python", "console")
@@ -154,6 +155,9 @@ def line_pattern(line: str) -> str:
     return r".*".join(re.escape(part) for part in line.rstrip().split("..."))
 
 
+PLAIN_CALL = re.compile(r"""retold(?: +(?:[\w./:=,@+-]|"[^"$`\\]*"|'[^']*')+)*""")
+"""A call of ``retold`` that a shell passes on as it stands."""
+
 PYTHON_HOST = """
 import contextlib, io, json, sys, traceback
 names = {"__name__": "__main__"}
@@ -187,7 +191,7 @@ class Runner:
     def python(self, block: Block) -> str:
         """Run a Python block and return what it printed; its exception fails the test."""
         if self.process is None:
-            self.process = subprocess.Popen(
+            self.process = WarmPopen(
                 [sys.executable, "-c", PYTHON_HOST],
                 cwd=self.directory,
                 env=self.environment,
@@ -212,18 +216,24 @@ class Runner:
         (self.directory / block.saved_as).write_text(block.text + "\n", encoding="utf-8")
 
     def command(self, line: str) -> str:
-        """Run one command line and return all it printed, with ``[exit N]`` when it failed."""
-        done = subprocess.run(
-            ["bash", "-c", line],
-            check=False,
-            cwd=self.directory,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=SECONDS,
-        )
+        """Run one command line and return all it printed, with ``[exit N]`` when it failed.
+
+        A shell is asked where there is something for it to do.
+        """
+        options = {
+            "cwd": self.directory,
+            "env": self.environment,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "text": True,
+            "timeout": SECONDS,
+        }
+        if PLAIN_CALL.fullmatch(line):
+            words = [sys.executable, "-m", *shlex.split(line)]
+            done = warm_run(words, **options)
+        else:
+            done = subprocess.run(["bash", "-c", line], check=False, **options)
         status = f"[exit {done.returncode}]\n" if done.returncode else ""
         return done.stdout + status
 

@@ -212,6 +212,7 @@ def _become(request, streams) -> None:
     sys.stdout = None if 1 in request["closed"] else _stream(1, "w")
     sys.stderr = _stream(2, "w", 1, errors="backslashreplace")
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.path[0] = request["cwd"] if request["kind"] == "-m" else ""
     if request["kind"] == "-m":
         sys.argv = [request["name"], *request["arguments"]]
         runpy.run_module(request["name"], run_name="__main__", alter_sys=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import math
 import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -91,17 +90,16 @@ def failure_of(error: BaseException, now: datetime) -> Failure:
 
 def _missing_link(causes: tuple[BaseException, ...]) -> str:
     """Say which part of a connection is missing."""
-    for kind, reason in _LINKS:
-        if any(isinstance(one, kind) for one in causes):
-            return reason
+    if any(isinstance(one, ConnectionRefusedError) for one in causes):
+        return "connection_refused"
+    if any(isinstance(one, socket.gaierror) for one in causes):
+        return "unknown_host"
+    # The module itself is not loaded for a name: what asks no model does without it.
+    if any(kind.__module__ == "ssl" for one in causes for kind in type(one).__mro__):
+        return "tls"
     return "connection"
 
 
-_LINKS: Final[tuple[tuple[type[OSError], str], ...]] = (
-    (ConnectionRefusedError, "connection_refused"),
-    (socket.gaierror, "unknown_host"),
-    (ssl.SSLError, "tls"),
-)
 _BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
 

@@ -13,7 +13,7 @@ WHO = ("--agent", "helper", "--user", "ana")
 
 
 def search(store, *arguments):
-    return retold("search", "--store", store, *WHO, *arguments)
+    return retold_here("search", "--store", store, *WHO, *arguments)
 
 
 def contents(finished):
@@ -22,7 +22,8 @@ def contents(finished):
 
 
 def test_search_explains_each_result_and_shows_its_log_row(store):
-    found = search(store, "--json", "Where does Ana live?").document
+    command = ("search", "--store", store, *WHO, "--json", "Where does Ana live?")
+    found = retold(*command).document
     (result, *_) = found["results"]
     why, row = result["explanation"], found["log_row"]
 
@@ -67,7 +68,7 @@ def test_search_for_nothing_says_why_and_leaves_with_0(store):
 
 
 def test_search_for_somebody_else_finds_nothing(store):
-    found = retold(
+    found = retold_here(
         "search", "--store", store, "--agent", "helper", "--user", "bob", "--json", "Ana's home"
     ).document
 
@@ -156,7 +157,7 @@ def test_search_with_the_vectors_of_another_profile_is_refused(store):
     "who", [("--agent", " ", "--user", "ana"), ("--agent", "a/b", "--user", "c")]
 )
 def test_search_refuses_ids_that_are_none(who, store):
-    refusal(retold("search", "--store", store, *who, "tea"))
+    refusal(retold_here("search", "--store", store, *who, "tea"))
 
 
 def test_search_prints_the_whole_log_row_on_request(store):
