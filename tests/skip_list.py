@@ -41,6 +41,11 @@ class ExpectedSkip:
         return self.environment in environments and fnmatch.fnmatchcase(node_id, glob)
 
 
+def is_beside() -> bool:
+    """Tell whether a run on 3.11 stands beside this one."""
+    return bool(os.environ.get("RETOLD_TESTS_PROVEN_ON_3_11"))
+
+
 def labels() -> frozenset[str]:
     """Return the labels of this environment, ``any`` always among them."""
     missing = {
@@ -50,7 +55,7 @@ def labels() -> frozenset[str]:
     }
     version = f"py{sys.version_info.major}.{sys.version_info.minor}"
     user = {"root"} if hasattr(os, "geteuid") and os.geteuid() == 0 else set()
-    beside = {ELSEWHERE} if os.environ.get("RETOLD_TESTS_PROVEN_ON_3_11") else set()
+    beside = {ELSEWHERE} if is_beside() else set()
     return frozenset({"any", version, sys.platform, *missing, *user, *beside})
 
 

@@ -19,6 +19,7 @@ from retold.models import Principal, Scope
 from retold.policy.grants import readable_scopes
 from retold.store import Store
 from tests.cli_support import refusal, retold_here
+from tests.examples import examples
 
 PAIRS = ("helper/ana", "helper/bob", "critic/ana", "planner/omar")
 SHARED = ("user:ana", "user:bob", "project:apollo", "org:acme")
@@ -120,7 +121,7 @@ def commands(possessions):
         yield ("dump", "--scope", scope, "--history")
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), granted=st.sets(st.sampled_from(GRANTS)), pair=st.sampled_from(PAIRS))
 def test_reading_as_a_pair_shows_nothing_that_it_may_not_read(
     data, granted, pair, shared_store, possessions

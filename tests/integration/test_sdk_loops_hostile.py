@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retold.testing import MemoryLab
+from tests.examples import examples
 from tests.integration.sdk_loops import PROVIDERS, loop_over
 from tests.loopback import Call, LoopbackModel, Reply
 
@@ -65,7 +66,7 @@ BROKEN_CALLS = st.builds(Call, st.sampled_from(NAMES), BROKEN)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_calls_of_a_model_are_answered_in_a_request_that_is_accepted(provider, data):
     kinds = CALLS if provider == "anthropic" else CALLS | BROKEN_CALLS

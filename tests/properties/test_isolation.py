@@ -30,6 +30,7 @@ from retold import EntityMention, Overrides, Principal, Retold, RetoldError, Sco
 from retold.config import parse_config
 from retold.models import Verdict, WriteRequest
 from retold.testing import CountingIds, FakeClock, FakeEmbedder
+from tests.examples import examples
 from tests.properties.isolation_stories import UNKNOWN, MeanwhileReranker, Stories
 
 AGENTS = ("planner", "coder", "critic")
@@ -361,7 +362,7 @@ def test_no_id_text_or_count_outside_the_callers_scopes_appears_anywhere():
     run_state_machine_as_test(
         Isolation,
         settings=settings(
-            max_examples=25,
+            max_examples=examples(25),
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -16,6 +16,7 @@ from retold.index.vector import VectorIndex
 from retold.store import Store, Transaction
 from retold.store.tokenizer import tokens
 from retold.text import prepare_fts
+from tests.examples import examples
 from tests.fts_oracle import fts_of, quoted
 from tests.index_support import IDENTITY, Row, change, insert, open_store, remove, scope_codes
 
@@ -191,4 +192,6 @@ class WordsFollowStore(RuleBasedStateMachine):
 
 
 TestWordsFollowStore = WordsFollowStore.TestCase
-TestWordsFollowStore.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestWordsFollowStore.settings = settings(
+    max_examples=examples(40), stateful_step_count=20, deadline=None
+)

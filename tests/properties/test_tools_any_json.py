@@ -13,10 +13,13 @@ from jsonschema import Draft202012Validator
 
 from retold.testing import MemoryLab
 from retold.text.frames import MEMORY_TOOL_NAMES, holds_memory_output
+from tests.examples import examples
 from tests.unit.tools.calls import BAD, GOOD
 
 EXAMPLES = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 SAID = "I live in Porto now, and I am allergic to peanuts."
 NOTED = ("events", "event_refs")
@@ -139,7 +142,7 @@ def test_any_json_value_gives_a_structured_answer_and_no_partial_write(lab, name
 def test_good_calls_with_one_wrong_value_are_answered_and_write_nothing_by_halves(lab):
     tools = lab.session("ana", session_id="chat").tools()
 
-    @settings(EXAMPLES, max_examples=300)
+    @settings(EXAMPLES, max_examples=examples(300))
     @given(call=damaged_calls())
     def any_damage(call):
         check(lab, tools, *call)
@@ -150,7 +153,7 @@ def test_good_calls_with_one_wrong_value_are_answered_and_write_nothing_by_halve
 def test_any_text_in_place_of_arguments_is_answered(lab):
     tools = lab.session("ana", session_id="chat").tools()
 
-    @settings(EXAMPLES, max_examples=100)
+    @settings(EXAMPLES, max_examples=examples(100))
     @given(text=texts | st.text(st.sampled_from('{}[]":,\\ue1'), max_size=40))
     def any_text(text):
         for name in MEMORY_TOOL_NAMES:
@@ -162,7 +165,7 @@ def test_any_text_in_place_of_arguments_is_answered(lab):
 def test_any_name_of_a_tool_is_answered(lab):
     tools = lab.session("ana", session_id="chat").tools()
 
-    @settings(EXAMPLES, max_examples=100)
+    @settings(EXAMPLES, max_examples=examples(100))
     @given(name=json_values, arguments=json_values)
     def any_name(name, arguments):
         check(lab, tools, name, arguments)
@@ -179,7 +182,7 @@ def test_what_the_schema_takes_the_tool_does_not_call_malformed(lab):
     tools = lab.session("ana", session_id="chat").tools()
     schemas = {name: Draft202012Validator(tools[name].published_schema) for name in tools}
 
-    @settings(EXAMPLES, max_examples=300)
+    @settings(EXAMPLES, max_examples=examples(300))
     @given(call=damaged_calls())
     def agreed(call):
         name, arguments = call

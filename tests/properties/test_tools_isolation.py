@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from retold import Principal, Scope
+from tests.examples import examples
 from tests.properties.isolation_stories import UNKNOWN
 from tests.properties.test_isolation import NAMES, OBJECTS, VERBS, Isolation, principals
 
@@ -178,7 +179,7 @@ def test_no_answer_of_a_tool_shows_what_lies_outside_the_callers_scopes():
     run_state_machine_as_test(
         ToolIsolation,
         settings=settings(
-            max_examples=30,
+            max_examples=examples(30),
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

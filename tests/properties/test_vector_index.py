@@ -14,6 +14,7 @@ from retold.index.vector import VectorIndex
 from retold.models import MEMORY_TYPES, RECORD_STATUSES, SOURCE_KINDS
 from retold.store import Store, Transaction
 from retold.store.embeddings import unit_vector
+from tests.examples import examples
 from tests.index_support import (
     DIMS,
     IDENTITY,
@@ -226,4 +227,6 @@ def ranked(expected, queries):
 
 
 TestIndexFollowsStore = IndexFollowsStore.TestCase
-TestIndexFollowsStore.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestIndexFollowsStore.settings = settings(
+    max_examples=examples(50), stateful_step_count=30, deadline=None
+)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from retold.store import Store
 from retold.store.events import GENESIS, EventRepository, chain_hash, payload_digest
+from tests.examples import examples
 
 
 def append(tx, count):
@@ -184,7 +185,7 @@ EDITS = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     edit=st.sampled_from(sorted(EDITS)),
     count=st.integers(1, 6),

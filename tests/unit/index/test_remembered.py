@@ -19,6 +19,7 @@ from retold.store import Store
 from retold.store.candidates import CandidateRepository
 from retold.testing import FakeClock
 from retold.text.token_text import fields_text
+from tests.examples import examples
 from tests.index_support import IDENTITY, Row, change, insert, open_store, remove
 
 ROWS = 4
@@ -77,7 +78,7 @@ def _require_equal_to_the_store(store: Store, index: VectorIndex) -> None:
 
 
 @given(STEPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_remembered_rows_and_words_equal_the_store_at_every_refresh(
     steps: list[tuple[str, int, bool]],
 ) -> None:

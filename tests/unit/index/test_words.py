@@ -14,6 +14,7 @@ from retold.index import words as words_module
 from retold.index.vector import VectorIndex
 from retold.store.lexical import LexicalRepository
 from retold.store.tokenizer import tokens
+from tests.examples import examples
 from tests.fts_oracle import fts_of, quoted
 from tests.index_support import IDENTITY, Row, change, insert, open_store, remove, scope_codes
 
@@ -324,7 +325,7 @@ def shared(tmp_path_factory):
 
 
 @given(mine=TEXTS, theirs=TEXTS, more=TEXTS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_records_of_others_move_no_bit_of_what_a_caller_gets(shared, mine, theirs, more):
     """Written, rewritten, removed, merged into the postings or loaded: nothing of it shows."""
     store, index, number = shared

@@ -17,6 +17,7 @@ from retold.models import SearchResponse
 from retold.retrieve import pool as pool_module
 from retold.retrieve.null_bank import bank_prompts
 from retold.retrieve.replay import replay_fusion, replay_gate
+from tests.examples import examples
 from tests.unit.retrieve.world import BOB, World, config
 
 MEASURED = config(retrieval={"preset": "measured"})
@@ -94,7 +95,7 @@ def test_records_of_another_user_change_no_bit_of_a_search(shared: World) -> Non
     """Fails when bank, unk, statistics of words or sessions are taken over all rows."""
     alone = [logged(shared, *queries) for queries in QUERIES]
 
-    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
     @given(WORDS, st.booleans())
     def others_write(content: str, about: bool) -> None:
         shared.add(content, owner=BOB, about=["Ana"] if about else ())
@@ -130,7 +131,7 @@ def test_a_sample_is_forgotten_when_words_of_the_same_rows_change(build: Build) 
     assert after["banks"]["plain"][0] > before["banks"]["plain"][0]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.permutations(FACTS))
 def test_the_order_in_which_records_came_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, facts: list[str]

@@ -21,6 +21,7 @@ from retold.testing import MOMENT, make_extraction_context, make_turns
 from retold.text import fold_quote, strip_quote_marks
 from retold.text.blocks import as_line, framed
 from retold.text.inventions import invented_words
+from tests.examples import examples
 
 CFG = profile_config("offline")
 RULES = CandidateRules(EvidenceRules(CFG.ingestion.evidence, CFG.policy), 20, timedelta(minutes=5))
@@ -102,7 +103,7 @@ def test_reading_never_raises_on_any_json(value):
     assert sorted(places) == list(range(len(places)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(sessions())
 def test_every_kept_quote_is_part_of_a_turn_that_may_be_evidence(session):
     turns, items = session
@@ -177,7 +178,7 @@ def test_reading_a_review_answers_or_says_that_it_is_none(value):
     assert set(read) <= {1, 2}
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(sessions(), st.lists(decisions, max_size=4))
 def test_no_review_strengthens_a_candidate(session, answers):
     turns, items = session
