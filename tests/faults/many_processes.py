@@ -18,7 +18,11 @@ from retold.errors import StoreError
 from retold.store import Store
 from tests.store_support import IDENTITY, contents, prepare, remember
 
-SPAWN = get_context("spawn")
+FORKED = get_context("forkserver")
+# Of a process that has imported all this and done nothing; the tests' own process has threads.
+FORKED.set_forkserver_preload(
+    ["pytest", __name__, "tests.maintenance_support", "tests.store_support"]
+)
 PATIENCE_SECONDS = 120
 
 
@@ -41,7 +45,7 @@ def processes(results: Queue, barrier: Barrier) -> Iterator[Callable[..., None]]
     started: list[BaseProcess] = []
 
     def start(work: Callable[..., None], *arguments: object) -> None:
-        child = SPAWN.Process(target=_reported, args=(work, results, barrier, *arguments))
+        child = FORKED.Process(target=_reported, args=(work, results, barrier, *arguments))
         child.start()
         started.append(child)
 

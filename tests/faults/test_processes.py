@@ -9,7 +9,7 @@ import pytest
 from retold.store import Store
 from tests.faults import FULL_STORM
 from tests.faults.many_processes import (
-    SPAWN,
+    FORKED,
     open_together,
     processes,
     read_until,
@@ -25,7 +25,7 @@ READERS = 2
 def test_first_opens_of_one_new_file_at_once_are_clean(tmp_path):
     """Creating the schema without a second look under the lock makes it fail."""
     rounds = 40 if FULL_STORM else 6
-    results, barrier = SPAWN.Queue(), SPAWN.Barrier(WRITERS)
+    results, barrier = FORKED.Queue(), FORKED.Barrier(WRITERS)
     with processes(results, barrier) as start:
         for _ in range(WRITERS):
             start(open_together, tmp_path, rounds)
@@ -44,8 +44,8 @@ def test_processes_write_side_by_side_and_lose_nothing(tmp_path):
     path = tmp_path / "memory.db"
     with Store.open(path) as store:
         prepare(store)
-    results, done = SPAWN.Queue(), SPAWN.Event()
-    barrier = SPAWN.Barrier(WRITERS + READERS)
+    results, done = FORKED.Queue(), FORKED.Event()
+    barrier = FORKED.Barrier(WRITERS + READERS)
     with processes(results, barrier) as start:
         for _ in range(READERS):
             start(read_until, path, done)

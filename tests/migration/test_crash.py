@@ -1,6 +1,5 @@
 """A migration that is killed or raced leaves a file that is wholly old or wholly new."""
 
-import multiprocessing
 import os
 import signal
 
@@ -9,6 +8,7 @@ import pytest
 
 from retold.store import Store, migrations
 from retold.util import new_id, system_clock
+from tests.faults.many_processes import FORKED
 from tests.migration import version_1_file
 
 
@@ -45,8 +45,7 @@ def test_killed_migration_leaves_the_old_file_and_can_be_repeated(tmp_path, part
     before = connection.execute("select id, content from records order by id").fetchall()
     connection.close()
 
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_migrate, args=(str(path), int(total * part)))
+    process = FORKED.Process(target=_migrate, args=(str(path), int(total * part)))
     process.start()
     process.join(120)
 
@@ -62,9 +61,8 @@ def test_killed_migration_leaves_the_old_file_and_can_be_repeated(tmp_path, part
 def test_migration_by_four_processes_at_once_happens_once(tmp_path):
     path = tmp_path / "old.db"
     version_1_file.build(path)
-    context = multiprocessing.get_context("spawn")
-    gate = context.Barrier(4)
-    processes = [context.Process(target=_open, args=(str(path), gate)) for _ in range(4)]
+    gate = FORKED.Barrier(4)
+    processes = [FORKED.Process(target=_open, args=(str(path), gate)) for _ in range(4)]
     for process in processes:
         process.start()
     for process in processes:

@@ -10,7 +10,7 @@ from retold.errors import StoreBusy
 from retold.operations.maintenance.leases import LEASE_SECONDS
 from retold.operations.maintenance.pace import Pace
 from retold.store.job_runs import JobRunRepository
-from tests.faults.many_processes import PATIENCE_SECONDS, SPAWN, processes, write_many
+from tests.faults.many_processes import FORKED, PATIENCE_SECONDS, processes, write_many
 from tests.maintenance_support import (
     CFG,
     JOBS,
@@ -152,8 +152,8 @@ def test_many_writers_beside_maintenance_meet_no_lock_error(tmp_path):
     """B41. Every write arrives, no row is expired that was not due, the chain stays whole."""
     path = tmp_path / "memory.db"
     full_store(path, rows=5)
-    results, done = SPAWN.Queue(), SPAWN.Event()
-    barrier = SPAWN.Barrier(RACERS + 1)
+    results, done = FORKED.Queue(), FORKED.Event()
+    barrier = FORKED.Barrier(RACERS + 1)
     with processes(results, barrier) as begin:
         begin(maintain_until, path, done)
         for number in range(RACERS):
@@ -187,7 +187,7 @@ def test_racing_temporal_reviewers_flag_each_record_once(tmp_path):
     """LLD 17.3. See also the two reviewers without a lease in test_maintenance_review_due.py."""
     path = tmp_path / "memory.db"
     reviewable_store(path, rows=30)
-    results, barrier = SPAWN.Queue(), SPAWN.Barrier(RACERS)
+    results, barrier = FORKED.Queue(), FORKED.Barrier(RACERS)
     with processes(results, barrier) as begin:
         for _ in range(RACERS):
             begin(flag_at_once, path, CFG)

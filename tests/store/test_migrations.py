@@ -1,6 +1,5 @@
 """Creating, recognising and refusing files."""
 
-import multiprocessing
 import os
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from retold.errors import ForeignFile, MigrationRequired, SchemaTooNew, StoreUnavailable
 from retold.store import Store, migrations
 from retold.util import new_id, system_clock
+from tests.faults.many_processes import FORKED
 from tests.migration import version_1_file
 
 
@@ -97,10 +97,9 @@ def test_open_by_eight_processes_at_once_makes_one_clean_store(tmp_path, leftove
     path = tmp_path / "shared.db"
     if leftover:
         path.touch()
-    context = multiprocessing.get_context("spawn")
-    gate, failures = context.Barrier(8), context.Queue()
+    gate, failures = FORKED.Barrier(8), FORKED.Queue()
     processes = [
-        context.Process(target=_open_and_write, args=(str(path), gate, failures)) for _ in range(8)
+        FORKED.Process(target=_open_and_write, args=(str(path), gate, failures)) for _ in range(8)
     ]
     for process in processes:
         process.start()
