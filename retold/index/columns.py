@@ -239,6 +239,11 @@ class Columns:
         found = [row for seq in seqs if (row := self._row_of.get(int(seq))) is not None]
         return np.array(found, dtype=np.int32)
 
+    def places(self, seqs: Sequence[int]) -> Rows:
+        """Return the row of each record, in order; -1 for one that is not here."""
+        row_of = self._row_of
+        return np.array([row_of.get(seq, -1) for seq in seqs], dtype=np.int32)
+
     def extend(
         self,
         seqs: Sequence[int],

@@ -377,11 +377,11 @@ class VectorIndex:
         scores = np.full(len(seqs), np.nan, dtype=np.float32)
         with self._changing:
             generation = self._loaded()
-            here = [at for at, seq in enumerate(seqs) if generation.columns.row_of(seq) is not None]
-            rows: Rows = generation.columns.rows_of(seqs)
+            rows = generation.columns.places(seqs)
             matrix = generation.matrix
         if matrix is not None:
-            scores[here] = matrix.cosines(vector, rows)
+            here = np.flatnonzero(rows >= 0)
+            scores[here] = matrix.cosines(vector, rows[here])
         return scores
 
     def _pinned(self, eligible: Eligible) -> tuple[Matrix, Eligible]:

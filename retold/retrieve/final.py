@@ -38,10 +38,13 @@ def look_again(
     record whose stronger side is gone may stand alone, for nothing contradicts it any more; one
     that a stronger record contradicts which is not shown goes.
     """
+    tx.scopes.remember(scope_codes)
     records = _still_shown(tx, scope_codes, request, seqs)
-    rows = CandidateRepository(tx).rows(records)
     codes = frozenset(scope_codes.values())
-    conflicts, rivals = unresolved_conflicts(tx, request, codes, rows.values())
+    conflicts, rivals = unresolved_conflicts(tx, request, codes, records.values())
+    if not conflicts:
+        return FinalLook(records, {})
+    rows = CandidateRepository(tx).rows(records)
     known = {seq: outside_pool(row) for seq, row in (rivals | rows).items()}
     shown = set(records)
     while alone := {seq for seq in shown if _is_alone(seq, shown, conflicts, known, outweighs)}:

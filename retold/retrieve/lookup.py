@@ -268,9 +268,8 @@ def with_readable_links(
     """Return the records without entity and lineage links that lie outside the scopes."""
     given = list(records)
     repository = CandidateRepository(tx)
-    entities = repository.readable_entities(
-        dict.fromkeys(entity for record in given for entity in record.entity_ids), scope_codes
-    )
+    named = dict.fromkeys(entity for record in given for entity in record.entity_ids)
+    entities = repository.readable_entities(named, scope_codes) if named else frozenset()
     replaced = [one.supersedes_id for one in given if one.supersedes_id is not None]
     earlier = repository.readable_records(replaced, scope_codes) if replaced else {}
     return [

@@ -9,7 +9,7 @@ from datetime import datetime
 from retold.errors import StoreError
 from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
-from retold.models import ACTIVE_STATUSES, RecordStatus, Scope, SearchRequest
+from retold.models import ACTIVE_STATUSES, Record, RecordStatus, Scope, SearchRequest
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
 
@@ -94,7 +94,7 @@ def unresolved_conflicts(
     tx: Transaction,
     request: SearchRequest,
     scope_codes: Collection[int],
-    rows: Iterable[CandidateRow],
+    rows: Iterable[CandidateRow | Record],
 ) -> tuple[dict[int, tuple[int, ...]], dict[int, CandidateRow]]:
     """Return, in both directions, which rows disagree, and the rows on the other side.
 

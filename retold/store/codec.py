@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from retold.errors import InvalidInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
+_REMEMBERED = 8192
+"""Moments of rows that searches meet again and again."""
 
 
 def require_aware(moment: datetime) -> datetime:
@@ -68,6 +74,7 @@ def from_text_or_none(text: str | None) -> datetime | None:
     return None if text is None else from_text(text)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def from_us(microseconds: int) -> datetime:
     """Return the moment that ``to_us`` counted."""
     return _EPOCH + timedelta(microseconds=microseconds)
@@ -75,6 +82,4 @@ def from_us(microseconds: int) -> datetime:
 
 def to_json(value: object) -> str:
     """Return compact JSON with sorted keys; NaN and infinities are refused."""
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return _ENCODER.encode(value)

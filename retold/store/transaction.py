@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import apsw
 
@@ -34,6 +33,30 @@ if TYPE_CHECKING:
 
 Bindings = Mapping[str, Any] | Sequence[Any]
 CommitHook = Callable[[int], None]
+_Repository = TypeVar("_Repository")
+
+
+class _made_once(Generic[_Repository]):  # reads as the decorator that it is
+    """``functools.cached_property`` without its lock: a transaction belongs to one thread."""
+
+    def __init__(self, make: Callable[[Transaction], _Repository]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, tx: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, tx: Transaction, owner: type) -> _Repository: ...
+
+    def __get__(self, tx: Transaction | None, owner: type) -> Self | _Repository:
+        if tx is None:
+            return self
+        made = tx.__dict__[self._name] = self._make(tx)
+        return made
 
 
 class Transaction:
@@ -117,119 +140,119 @@ class Transaction:
             self.meta.forget()
             raise
 
-    @cached_property
+    @_made_once
     def meta(self) -> MetaRepository:
         """Return counters, identities and other single values."""
         from retold.store.meta import MetaRepository
 
         return MetaRepository(self)
 
-    @cached_property
+    @_made_once
     def scopes(self) -> ScopeRepository:
         """Return scopes and their integer codes."""
         from retold.store.scopes import ScopeRepository
 
         return ScopeRepository(self)
 
-    @cached_property
+    @_made_once
     def grants(self) -> GrantRepository:
         """Return which agent may use which shared scope."""
         from retold.store.grants import GrantRepository
 
         return GrantRepository(self)
 
-    @cached_property
+    @_made_once
     def entities(self) -> EntityRepository:
         """Return entities, aliases and links."""
         from retold.store.entities import EntityRepository
 
         return EntityRepository(self)
 
-    @cached_property
+    @_made_once
     def records(self) -> RecordRepository:
         """Return memories and their conflicts."""
         from retold.store.records import RecordRepository
 
         return RecordRepository(self)
 
-    @cached_property
+    @_made_once
     def evidence(self) -> EvidenceRepository:
         """Return the observations behind records."""
         from retold.store.evidence import EvidenceRepository
 
         return EvidenceRepository(self)
 
-    @cached_property
+    @_made_once
     def lexical(self) -> LexicalRepository:
         """Return the full-text index."""
         from retold.store.lexical import LexicalRepository
 
         return LexicalRepository(self)
 
-    @cached_property
+    @_made_once
     def embeddings(self) -> EmbeddingRepository:
         """Return stored vectors."""
         from retold.store.embeddings import EmbeddingRepository
 
         return EmbeddingRepository(self)
 
-    @cached_property
+    @_made_once
     def token_vectors(self) -> TokenVectorRepository:
         """Return stored token vectors."""
         from retold.store.token_vectors import TokenVectorRepository
 
         return TokenVectorRepository(self)
 
-    @cached_property
+    @_made_once
     def projection(self) -> ProjectionRepository:
         """Return what the in-process index is made of."""
         from retold.store.projection import ProjectionRepository
 
         return ProjectionRepository(self)
 
-    @cached_property
+    @_made_once
     def sessions(self) -> SessionRepository:
         """Return conversations and turns."""
         from retold.store.sessions import SessionRepository
 
         return SessionRepository(self)
 
-    @cached_property
+    @_made_once
     def claims(self) -> ClaimRepository:
         """Return who works on which step of an extraction."""
         from retold.store.claims import ClaimRepository
 
         return ClaimRepository(self)
 
-    @cached_property
+    @_made_once
     def extraction(self) -> ExtractionRepository:
         """Return what is staged between the two steps of an extraction, and what was refused."""
         from retold.store.extraction import ExtractionRepository
 
         return ExtractionRepository(self)
 
-    @cached_property
+    @_made_once
     def providers(self) -> ProviderRepository:
         """Return which providers of models answer."""
         from retold.store.providers import ProviderRepository
 
         return ProviderRepository(self)
 
-    @cached_property
+    @_made_once
     def budget(self) -> BudgetRepository:
         """Return what hosted models were used for."""
         from retold.store.budget import BudgetRepository
 
         return BudgetRepository(self)
 
-    @cached_property
+    @_made_once
     def events(self) -> EventRepository:
         """Return the audit trail."""
         from retold.store.events import EventRepository
 
         return EventRepository(self)
 
-    @cached_property
+    @_made_once
     def search_log(self) -> SearchLogRepository:
         """Return logged searches."""
         from retold.store.search_log import SearchLogRepository
