@@ -25,9 +25,11 @@ def check_vectors(array: object, n: int, dims: int) -> Vectors:
             f"the embedder returned vectors of shape {array.shape}, not {(n, dims)}; "
             "embedding.dims must equal the model's output"
         )
-    if not np.isfinite(array).all():
+    wide = array.astype(np.float64)
+    norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    # No square of a float32 is too large for a float64, so such a length comes from such a number.
+    if not np.isfinite(norms).all():
         raise EmbeddingError("the embedder returned a vector with numbers that are not finite")
-    norms = np.linalg.norm(array.astype(np.float64), axis=1)
     if not norms.all():
         raise EmbeddingError("the embedder returned a zero vector")
     if (np.abs(norms - 1.0) > NORM_TOLERANCE).any():
