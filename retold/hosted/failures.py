@@ -151,7 +151,7 @@ def _number(value: str) -> float | None:
 def _until(value: str, now: datetime) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - now).total_seconds()

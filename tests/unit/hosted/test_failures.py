@@ -34,6 +34,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
+        ({"retry-after": "1 Jan 2026 99999999999:00:00"}, None),
     ],
 )
 def test_retry_after_is_read_as_seconds_milliseconds_or_a_moment(headers, seconds):
