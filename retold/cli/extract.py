@@ -99,7 +99,7 @@ def _order(arguments: Sequence[str], selected: Selection | None, *, now: bool) -
     if action == "show" and len(sessions) != 1:
         raise click.UsageError("`show` takes one SESSION")
     if action == "drop" and not sessions:
-        raise click.UsageError("`drop` takes the SESSIONs to drop by their ids")
+        raise click.UsageError("`drop` takes the SESSIONs to drop")
     return Order(selected, action, sessions, now)
 
 
@@ -266,12 +266,12 @@ def _list(options: GlobalOptions, selection: Selection, *, after: str | None, li
     return DONE
 
 
-def _show(options: GlobalOptions, selection: Selection, session_id: str) -> int:
+def _show(options: GlobalOptions, selection: Selection, name: str) -> int:
     from retold.cli.extract_text import shown_lines
     from retold.operations.waiting_sessions import show_selected
 
     with opened_store(options) as (store, settings):
-        session, events = show_selected(store, settings.config, selection, session_id)
+        session, events = show_selected(store, settings.config, selection, name)
     document = {**plain(session), "events": plain(events)}
     _print(options, document, shown_lines(session, document["events"]))
     return DONE

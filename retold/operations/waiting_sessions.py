@@ -22,6 +22,9 @@ Selection = Literal["pending", "stale", "failed"]
 BATCH: Final = 100
 """Rows of one transaction: a conversation beside it waits for some milliseconds."""
 
+_CHOICES: Final = 10
+"""Most sessions that the refusal of an ambiguous name lists."""
+
 _ABSENT: Final = {
     "pending": "does not wait for extraction",
     "stale": "is not held by a worker that was lost",
@@ -81,31 +84,38 @@ def list_selected(
 
 
 def show_selected(
-    store: Store, config: RetoldConfig, selection: Selection, session_id: str
+    store: Store, config: RetoldConfig, selection: Selection, session: str
 ) -> tuple[WaitingSession, tuple[Event, ...]]:
     """Return one segment of a selection with its events, oldest first.
 
-    Raises NotFound for an unknown id, InvalidInput for one that the selection lacks.
+    ``session`` is its id, or the host's own id of its conversation. Raises NotFound for an unknown
+    one, InvalidInput for one that the selection lacks and, with the choices, for one that names
+    several segments.
     """
     policy = claim_policy(config)
     with store.read() as tx:
-        state = _selected(tx, selection, policy, session_id)
-        return _row(state, tx.now, policy), tuple(tx.events.list_for_session(session_id))
+        states = _named(tx, selection, policy, session)
+        if len(states) > 1:
+            raise _ambiguous(tx, session, states)
+        (state,) = states
+        return _row(state, tx.now, policy), tuple(tx.events.list_for_session(state.session_id))
 
 
 def retry_selected(
     store: Store,
     config: RetoldConfig,
     selection: Selection,
-    session_ids: Sequence[str] = (),
+    sessions: Sequence[str] = (),
     *,
     actor: str,
 ) -> tuple[WaitingSession, ...]:
     """Make segments of a selection due at once, all of it when none is named; return them.
 
-    What was set aside gets all its attempts again, what is lost is taken from its worker, and what
-    waits after a failure waits no longer; what is being worked on is left alone. Raises NotFound
-    and InvalidInput, before anything is changed, for an id that is not of the selection.
+    A host's own id names those of its conversation that the selection has. What was set aside gets
+    all its attempts again, what is lost is taken from its worker, and what waits after a failure
+    waits no longer; what is being worked on is left alone. Raises NotFound and InvalidInput,
+    before anything is changed, for a name that is not of the selection or is of several
+    conversations.
     """
     policy = claim_policy(config)
 
@@ -118,14 +128,14 @@ def retry_selected(
         else:
             make_due(tx, state)
 
-    return tuple(_changed(store, selection, policy, session_ids, retry))
+    return tuple(_changed(store, selection, policy, sessions, retry))
 
 
 def drop_selected(
     store: Store,
     config: RetoldConfig,
     selection: Selection,
-    session_ids: Sequence[str],
+    sessions: Sequence[str],
     *,
     actor: str,
 ) -> tuple[WaitingSession, ...]:
@@ -147,21 +157,22 @@ def drop_selected(
         )
 
     policy = claim_policy(config)
-    return tuple(_changed(store, selection, policy, session_ids, drop)) if session_ids else ()
+    return tuple(_changed(store, selection, policy, sessions, drop)) if sessions else ()
 
 
 def _changed(
     store: Store,
     selection: Selection,
     policy: ClaimPolicy,
-    session_ids: Sequence[str],
+    sessions: Sequence[str],
     change: Callable[[Transaction, ClaimState], None],
 ) -> Iterator[WaitingSession]:
     """Change the named segments or all of the selection, a batch a time; yield them as they are."""
     with store.read() as tx:
-        for session_id in session_ids:
-            _selected(tx, selection, policy, session_id)
-        wanted = list(dict.fromkeys(session_ids)) or _all(tx, selection, policy)
+        named = [_of_one_conversation(tx, selection, policy, each) for each in sessions]
+        wanted = list(dict.fromkeys(state.session_id for states in named for state in states))
+        if not sessions:
+            wanted = _all(tx, selection, policy)
     for first in range(0, len(wanted), BATCH):
         with store.write() as tx:
             states = [tx.claims.require(each) for each in wanted[first : first + BATCH]]
@@ -193,18 +204,45 @@ def _page(
     return [tx.claims.require(each) for each in lost]
 
 
-def _selected(
-    tx: Transaction, selection: Selection, policy: ClaimPolicy, session_id: str
-) -> ClaimState:
-    state = tx.claims.get(session_id)
-    if state is None:
-        raise NotFound(f"no session {session_id!r}; `retold extract --{selection}` lists them")
-    if not _is_of(state, selection, tx.now, policy):
+def _named(
+    tx: Transaction, selection: Selection, policy: ClaimPolicy, session: str
+) -> list[ClaimState]:
+    """Return the segment with that id, or what the selection has of the host's own id, in order."""
+    one = tx.claims.get(session)
+    ids = [each.session.id for each in tx.sessions.overviews(external_id=session)]
+    states = [one] if one is not None else [tx.claims.require(each) for each in ids]
+    if not states:
+        raise NotFound(f"no session {session!r}; `retold extract --{selection}` lists them")
+    found = [state for state in states if _is_of(state, selection, tx.now, policy)]
+    if not found:
         raise InvalidInput(
-            f"session {session_id!r} {_ABSENT[selection]}; `retold extract --{selection}` lists "
+            f"session {session!r} {_ABSENT[selection]}; `retold extract --{selection}` lists "
             "those there are"
         )
-    return state
+    return found
+
+
+def _of_one_conversation(
+    tx: Transaction, selection: Selection, policy: ClaimPolicy, session: str
+) -> list[ClaimState]:
+    states = _named(tx, selection, policy, session)
+    if len({state.conversation_id for state in states}) > 1:
+        raise _ambiguous(tx, session, states)
+    return states
+
+
+def _ambiguous(tx: Transaction, session: str, states: Sequence[ClaimState]) -> InvalidInput:
+    """Return the refusal of a name of several segments, for an operator, who may see them all."""
+    shown = [
+        f"{state.session_id} (segment {tx.sessions.require(state.session_id).segment} of "
+        f"{state.user_id!r} with {state.agent_id!r})"
+        for state in states[:_CHOICES]
+    ]
+    more = f" and {len(states) - _CHOICES} more" if len(states) > _CHOICES else ""
+    return InvalidInput(
+        f"{len(states)} sessions of the list have the id {session!r}; name one by its own: "
+        f"{', '.join(shown)}{more}"
+    )
 
 
 def _is_of(state: ClaimState, selection: Selection, now: datetime, policy: ClaimPolicy) -> bool:

@@ -121,7 +121,7 @@ def test_open_session_waits_for_its_end_and_is_announced_to_nobody(store, ids):
         (["--failed", "clear"], "'clear' is no action; choose one of list, show, retry, drop"),
         (["--failed", "show"], "`show` takes one SESSION"),
         (["--failed", "list", "x"], "`list` takes no SESSION"),
-        (["--failed", "drop"], "`drop` takes the SESSIONs to drop by their ids"),
+        (["--failed", "drop"], "`drop` takes the SESSIONs to drop"),
         (["--failed", "drop", "x", "--now"], "it does not go with `drop`"),
         (["--failed", "--force"], "--force, --user and --agent go with a SESSION"),
         (["fresh", "--after", "x"], "--after goes on with a list"),
@@ -148,10 +148,10 @@ def test_lists_show_what_waits_what_is_lost_and_what_was_set_aside(store, ids):
 
 
 def test_dead_letter_is_shown_with_what_happened_put_back_and_dropped(store, ids):
-    shown = retold_here("extract", "--failed", "show", ids["dead"], store=store)
+    shown = retold_here("extract", "--failed", "show", "dead", store=store)
     back = retold_here("extract", "--failed", "retry", store=store)
     none = retold_here("extract", "--failed", "retry", store=store)
-    dropped = retold_here("extract", "--pending", "drop", ids["dead"], store=store)
+    dropped = retold_here("extract", "--pending", "drop", "dead", store=store)
 
     assert "last failure invalid_completion" in " ".join(shown.out.split())
     assert "session.ended" in shown.out

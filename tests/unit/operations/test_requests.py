@@ -197,6 +197,43 @@ def test_dropped_session_leaves_the_list_with_what_was_staged_and_keeps_its_word
     assert drop_selected(lab.store, lab.config, "failed", [], actor="sam") == ()
 
 
+def test_list_takes_the_hosts_own_id_for_what_it_has_of_one_conversation(lab):
+    dead, done, waits = said(lab, "monday"), said(lab, "monday"), said(lab, "monday")
+    for each in (dead, done, waits):
+        ask(lab, each)
+    with lab.store.write() as tx:
+        tx.claims.bury(dead, "invalid_completion")
+        tx.claims.finish(done)
+
+    shown, _ = show_selected(lab.store, lab.config, "pending", "monday")
+    assert shown.session_id == waits
+    (back,) = retry_selected(lab.store, lab.config, "failed", ["monday", dead], actor="sam")
+    assert back.session_id == dead
+    with pytest.raises(InvalidInput, match=f"{dead} .segment 1 of 'ana'.*{waits} .segment 3"):
+        show_selected(lab.store, lab.config, "pending", "monday")
+    dropped = drop_selected(lab.store, lab.config, "pending", ["monday"], actor="sam")
+    assert [one.session_id for one in dropped] == [dead, waits]
+    with pytest.raises(InvalidInput, match="session 'monday' does not wait"):
+        show_selected(lab.store, lab.config, "pending", "monday")
+
+
+def test_hosts_id_of_several_conversations_is_refused_with_the_choices(lab):
+    ids = [said(lab, "monday", user=f"user{number}") for number in range(12)]
+    for each in ids:
+        ask(lab, each)
+
+    for change in (retry_selected, drop_selected):
+        with pytest.raises(
+            InvalidInput, match="12 sessions of the list have the id 'monday'"
+        ) as no:
+            change(lab.store, lab.config, "pending", ["monday"], actor="sam")
+        assert f"{ids[0]} (segment 1 of 'user0' with " in no.value.message
+        assert no.value.message.endswith("and 2 more")
+    assert len(listed(lab, "pending")) == 12
+    (one,) = retry_selected(lab.store, lab.config, "pending", [ids[3]], actor="sam")
+    assert one.session_id == ids[3]
+
+
 def test_session_outside_the_selection_is_refused_before_anything_changes(lab):
     dead, waiting = set_aside(lab, "dead"), requested(lab, "waiting")
 
