@@ -35,14 +35,17 @@ class RetentionRepository:
     """Find what is old, and remove it.
 
     Rows are found in a read transaction and removed in a write transaction, which looks again: a
-    segment whose extraction runs again has left the list by then.
+    segment that is to be extracted again has left the list by then.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
 
     def due_turns(self, before: datetime, after: tuple[int, int], limit: int) -> list[DueRow]:
-        """Return (segment, turn) keys after such a key, of extracted segments ended before."""
+        """Return (segment, turn) keys after such a key, of extracted segments ended before.
+
+        A segment that is to be extracted again, or whose second run was set aside, has none.
+        """
         bindings = {
             "before": to_text(before),
             "after_session": after[0],

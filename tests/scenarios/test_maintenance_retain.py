@@ -136,24 +136,43 @@ def test_session_that_nobody_extracted_keeps_its_words_whatever_its_age(path):
     assert outcome.waiting_sessions == 1
 
 
-def test_session_whose_extraction_runs_again_keeps_its_words_meanwhile(path):
+def extract_again(tx, name="old 1"):
+    [(session_id,)] = tx.run("select id from sessions where external_id = ?", [name])
+    tx.claims.rerun(session_id)
+    return session_id
+
+
+@pytest.mark.parametrize("reached", ["waits", "claimed", "staged", "set aside"])
+def test_session_that_is_to_be_extracted_again_keeps_its_words_until_it_was(path, reached):
+    """Without ``extraction_mode is not 'rerun'`` the run that was asked for finds nothing."""
     with open_at(path, Clock()) as store:
         with store.write() as tx:
-            tx.run("update sessions set extraction_token = 'worker' where external_id = 'old 1'")
+            session_id = extract_again(tx)
+            if reached == "claimed":
+                tx.claims.take(tx.claims.require(session_id), attempts=1)
+            elif reached == "staged":
+                tx.claims.advance(session_id)
+            elif reached == "set aside":
+                tx.claims.bury(session_id, "invalid_completion")
         retain(store, CFG, actor="ops", pace=at_once())
-        left = words_in(path, ["oldturn0", "oldturn1", "oldturn2", "oldcandidate1"])
+        meanwhile = words_in(path, ["oldturn0", "oldturn1", "oldturn2", "oldcandidate1"])
+        with store.write() as tx:
+            tx.claims.finish(session_id)
+        retain(store, CFG, actor="ops", pace=at_once())
+        left = words_in(path, OLD)
 
-    assert left == ["oldturn1", "oldcandidate1"]
+    assert meanwhile == ["oldturn1", "oldcandidate1"]
+    assert left == []
 
 
-def test_session_that_is_claimed_while_the_job_runs_keeps_its_words(path):
+def test_session_that_is_asked_for_again_while_the_job_runs_keeps_its_words(path):
     """Without the second look of ``blank_turns`` and ``delete_rejections`` it fails."""
 
-    def claim():
+    def ask():
         with other.write() as tx:
-            tx.run("update sessions set extraction_token = 'worker' where external_id = 'old 1'")
+            extract_again(tx)
 
-    with open_at(path, Clock()) as other, StoreWithOthers.between(path, claim) as store:
+    with open_at(path, Clock()) as other, StoreWithOthers.between(path, ask) as store:
         retain(store, CFG, actor="ops", pace=steady(500))
         left = words_in(path, ["oldturn0", "oldturn1", "oldturn2"])
         with store.read() as tx:

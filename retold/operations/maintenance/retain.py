@@ -83,9 +83,9 @@ def retain(
 
     Records, the quotes behind them and everything that a search looks at stay as they are. A
     session loses its words ``sessions.retain_days`` after its end when it was extracted, never
-    before it was, and with them the candidates that its extraction rejected; the logs go after
-    ``logs.retain_days``. One event says how much was removed; a run without work leaves none.
-    Raises StoreBusy while another process does it.
+    before it was nor while it is to be extracted again, and with them the candidates that its
+    extraction rejected; the logs go after ``logs.retain_days``. One event says how much was
+    removed; a run without work leaves none. Raises StoreBusy while another process does it.
     """
     with store.read() as tx:
         cutoffs = _cutoffs(tx.now, cfg)

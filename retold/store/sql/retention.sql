@@ -5,7 +5,7 @@ from sessions as s
 join session_turns as t on t.session_seq = s.seq
 where s.seq >= :after_session
   and (s.seq, t.turn) > (:after_session, :after_turn)
-  and s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null
+  and s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun'
   and t.blanked_at is null
 order by s.seq, t.turn
 limit :limit;
@@ -15,7 +15,7 @@ limit :limit;
 select count(*), count(distinct t.session_seq)
 from sessions as s
 join session_turns as t on t.session_seq = s.seq
-where s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null
+where s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun'
   and t.blanked_at is null;
 
 -- name: blank_turns
@@ -28,7 +28,7 @@ where (session_seq, turn) in (
   and exists (
     select 1 from sessions as s
     where s.seq = session_turns.session_seq
-      and s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null
+      and s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun'
   );
 
 -- name: count_waiting
@@ -43,7 +43,7 @@ select r.seq, octet_length(r.candidate)
 from extraction_rejections as r
 join sessions as s on s.seq = r.session_seq
 where r.seq > :after_seq
-  and s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null
+  and s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun'
 order by r.seq
 limit :limit;
 
@@ -52,7 +52,7 @@ limit :limit;
 select count(*)
 from extraction_rejections as r
 join sessions as s on s.seq = r.session_seq
-where s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null;
+where s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun';
 
 -- name: delete_rejections
 -- Remove some rejected candidates, unless their segment is being extracted again.
@@ -61,7 +61,7 @@ where seq in (select value from json_each(:seqs))
   and exists (
     select 1 from sessions as s
     where s.seq = extraction_rejections.session_seq
-      and s.extracted_at is not null and s.ended_at < :before and s.extraction_token is null
+      and s.extracted_at is not null and s.ended_at < :before and s.extraction_mode is not 'rerun'
   );
 
 -- name: due_searches
