@@ -55,6 +55,9 @@ TALK_RECORDS: Final = 20
 PEOPLE: Final = 40
 BATCH: Final = 256
 TURNS: Final[dict[str, Any]] = {"context": "turns"}
+LATE: Final[dict[str, Any]] = {"late_interaction": {"enabled": True}}
+NOT_HELD: Final = frozenset({"late interaction"})
+"""Levers that cost more and are off by themselves (docs/ranking.md); they are measured only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ LEVERS: Final = (
     Lever("groups", {"duplicates": "collapse"}),
     Lever("neighbours", {"boosts": {"neighbour": 0.0}}, shared=TURNS),
     Lever("session text", {"boosts": {"session_text": 0.0}}, shared=TURNS),
+    Lever("late interaction", {"late_interaction": {"enabled": False}}, shared=LATE),
 )
 
 
@@ -101,7 +105,7 @@ def build(path: Path, corpus: Corpus, embedder: StoredVectors) -> None:
         )
         for at, text in enumerate(corpus.texts)
     ]
-    settings = {"embedding": {"subject_name": False}}
+    settings = {"embedding": {"subject_name": False}, "retrieval": LATE}
     with opened(path, embedder, **settings) as retold:
         retold.host.grant(caller().agent_id, Scope("user", USER), read=True, write=True)
         for start in range(0, len(requests), BATCH):
@@ -211,19 +215,22 @@ def main() -> int:
         progress.done()
         bench.close()
     bound = MOST_MS * float(np.median(factors))
-    missed = [name for name, one in figures.items() if one["cost_ms"] > bound]
+    held = {name: one for name, one in figures.items() if name not in NOT_HELD}
+    missed = [name for name, one in held.items() if one["cost_ms"] > bound]
     if options.json:
         head = {"machine": machine_facts(), "records": options.records, "bound_ms": bound}
         print(json.dumps({**head, "missed": missed, "levers": figures}))
     else:
-        print("\n".join(_lines(figures, options.records, bound)))
+        print("\n".join(_lines(figures, missed, options.records, bound)))
     return int(bool(options.check and options.records == CHECKED_RECORDS and missed))
 
 
-def _lines(figures: dict[str, dict[str, float]], records: int, bound: float) -> list[str]:
+def _lines(
+    figures: dict[str, dict[str, float]], missed: Sequence[str], records: int, bound: float
+) -> list[str]:
     rows = [
         f"  {name:18} {one['on_ms']:8.3f} {one['off_ms']:8.3f} {one['cost_ms']:+8.3f}"
-        f"{'  MISSED' if one['cost_ms'] > bound else ''}"
+        f"{'  MISSED' if name in missed else ''}"
         for name, one in figures.items()
     ]
     head = f"  {'lever':18} {'with':>8} {'without':>8} {'cost':>8}   ms a search, median"

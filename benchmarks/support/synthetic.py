@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ import numpy as np
 from retold import Overrides, Retold, Scope
 from retold.config import parse_config
 from retold.models import HostSource, Principal, Verdict, WriteRequest
-from retold.protocols import Vectors
+from retold.protocols import EmbeddedTexts, Vectors
 from retold.text.stopwords import ENGLISH_STOP_WORDS
 
 Shape = Literal["one", "shared"]
@@ -51,16 +52,19 @@ _SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 class StoredVectors:
     """An embedder that looks vectors up, so that only the library is measured.
 
-    ``sleep_seconds`` stands for a model's forward pass over the queries of one call.
+    ``sleep_seconds`` stands for a model's forward pass over the queries of one call. Token vectors
+    are random ones of the words that are no function words.
     """
 
     name, version = "stored-vectors", "1"
+    offers_token_vectors = True
 
     def __init__(self, dims: int, *, sleep_seconds: float = 0.0) -> None:
         self.dims = dims
         self.is_loaded = False
         self._sleep_seconds = sleep_seconds
         self._vectors: dict[str, Vectors] = {}
+        self._words: dict[str, Vectors] = {}
 
     def know(self, texts: Iterable[str], vectors: Iterable[Vectors]) -> None:
         """Remember the vectors of texts."""
@@ -76,6 +80,22 @@ class StoredVectors:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the known vectors."""
         return np.stack([self._vectors[text] for text in texts])
+
+    def embed_queries_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the same with the vectors of the words."""
+        return EmbeddedTexts(self.embed_queries(texts), [self._tokens(text) for text in texts])
+
+    def embed_documents_with_tokens(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Return the same with the vectors of the words."""
+        return EmbeddedTexts(self.embed_documents(texts), [self._tokens(text) for text in texts])
+
+    def _tokens(self, text: str) -> Vectors:
+        words = [one for one in text.split() if one not in ENGLISH_STOP_WORDS] or [text]
+        for word in words:
+            if word not in self._words:
+                random = np.random.default_rng(zlib.crc32(word.encode()))
+                self._words[word] = _unit(random.standard_normal((1, self.dims)))[0]
+        return np.stack([self._words[word] for word in words])
 
 
 class NoJudge:

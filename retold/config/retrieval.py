@@ -193,7 +193,7 @@ class LateInteractionConfig(Block):
         "records written before keep their scores until `retold token-vectors` has filled them in.",
     )
     weight: float = key(
-        0.5, "Part of a score that the match of single words decides.", "fraction", ge=0, le=1
+        0.6, "Part of a fused score that the match of single words decides.", "fraction", ge=0, le=1
     )
     candidates: int = key(
         50,

@@ -28,6 +28,9 @@ Similarities = npt.NDArray[np.float64]
 MOST_BYTES: Final = 64 << 20
 """Token vectors remembered at once: some 10,000 records of 16 tokens of 384 numbers."""
 
+_SINGLE_THREADED: Final = 1 << 18
+"""Multiplications that OpenBLAS does on the calling thread at most."""
+
 
 def token_embedder(embedder: Embedder) -> TokenEmbedder | None:
     """Return the embedder as one that offers token vectors; None when it offers none."""
@@ -67,10 +70,26 @@ def late_similarity(query: PackedTokens, records: Sequence[PackedTokens]) -> Sim
     codes = np.concatenate([one.codes for one in records]).astype(np.float32)
     scales = np.concatenate([one.scales for one in records])
     starts = np.cumsum([0, *(len(one.scales) for one in records[:-1])])
-    products = query.codes.astype(np.float32) @ codes.T
-    best = np.maximum.reduceat(products * scales, starts, axis=1).astype(np.float64)
-    scores: Similarities = (best * query.scales[:, None].astype(np.float64)).sum(axis=0)
+    cosines = _products(codes, query.codes.astype(np.float32)) * scales[:, None]
+    best = np.maximum.reduceat(cosines, starts, axis=0).astype(np.float64)
+    scores: Similarities = (best * query.scales.astype(np.float64)).sum(axis=1)
     return scores / len(query.scales)
+
+
+def _products(
+    rows: npt.NDArray[np.float32], others: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Return the product of each row with each other one, on one thread.
+
+    In pieces that are too small for BLAS to start threads, which would wait for one another in a
+    loop whenever the machine does something else.
+    """
+    products = np.empty((len(rows), len(others)), dtype=np.float32)
+    piece = max(1, _SINGLE_THREADED // others.size)
+    for start in range(0, len(rows), piece):
+        end = start + piece
+        np.matmul(rows[start:end], others.T, out=products[start:end])
+    return products
 
 
 @dataclass(slots=True)

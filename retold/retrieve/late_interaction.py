@@ -1,9 +1,10 @@
 """The best of the pool, ranked once more by how well single words match; off unless configured.
 
 A query and a record are compared token by token (``retold.index.token_vectors``), which tells
-apart what one vector for a whole text blurs. What it says is fitted to the scores that the records
-have already: to their mean and spread. So it moves records among one another, and one without
-token vectors, which keeps its score, neither gains nor loses by lacking them.
+apart what one vector for a whole text blurs. What it says is fitted to the fused scores that the
+records have already, to their mean and spread, and takes the place of a part of them; what boosts
+added stays. So it moves records among one another, and one without token vectors, which keeps its
+score, neither gains nor loses by lacking them.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ Amounts = npt.NDArray[np.float64]
 
 _LEAST_SPREAD: Final = 1e-6
 """Similarities closer than this say nothing about which record matches better."""
-_BETTER: Final = "word by word it matches the query better than its score said"
-_WORSE: Final = "word by word it matches the query less well than its score said"
+_BETTER: Final = "word by word it matches the query better than as a whole"
+_WORSE: Final = "word by word it matches the query less well than as a whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def moved(
     """Return the same members in the same order, those with a similarity with a new score."""
     listed = sorted((one for one in scored if one.seq in similarities), key=_best_first)
     amounts = late_amounts(
-        np.array([_score(one) for one in listed]),
+        np.array([one.fused for one in listed]),
         np.array([similarities[one.seq] for one in listed]),
         weight,
     )
@@ -134,10 +135,10 @@ def moved(
 
 
 def late_amounts(scores: Amounts, similarities: Amounts, weight: float) -> Amounts:
-    """Return what is added to each score, (n,) float64, below 0 for what matches less well.
+    """Return what is added to each fused score, (n,) float64, below 0 for what matches less well.
 
     The similarities are stretched to the mean and the standard deviation of the scores and take
-    ``weight`` of the sum. Of fewer than two records, or of equal ones, nothing is learnt.
+    the place of ``weight`` of them. Of fewer than two records, or of equal ones, nothing is learnt.
     """
     if len(scores) < 2 or similarities.std() < _LEAST_SPREAD:  # noqa: PLR2004  # a spread needs two
         return np.zeros(len(scores))
@@ -155,5 +156,14 @@ def _best_first(one: Scored) -> tuple[float, int]:
 
 
 def _changed(one: Scored, amount: float) -> Scored:
+    # Made anew: ``_replace`` takes longer than all products.
     boost = Boost("late_interaction", amount, _BETTER if amount > 0 else _WORSE)
-    return one._replace(boosted=_score(one) + amount, boosts=(*one.boosts, boost))
+    return Scored(
+        one.seq,
+        one.fused,
+        one.cosine,
+        one.bm25,
+        _score(one) + amount,
+        (*one.boosts, boost),
+        one.rank,
+    )

@@ -227,6 +227,6 @@ def test_levers_are_measured_both_ways_on_one_store(tmp_path):
 
     assert measured["records"] == 60
     assert measured["bound_ms"] >= 0.1
-    assert len(measured["levers"]) == 10
+    assert len(measured["levers"]) == 11
     for one in measured["levers"].values():
         assert one["on_ms"] > 0 < one["off_ms"]

@@ -180,7 +180,7 @@ def test_queries_in_a_script_that_is_not_read_move_nothing(build: Build) -> None
     unread = late_of(world, "ฉันแพ้ถั่วลิสง")
     beside = late_of(world, "ฉันแพ้ถั่วลิสง", QUERY)
 
-    assert unread == {"weight": 0.5, "similarities": []}
+    assert unread == {"weight": 0.6, "similarities": []}
     assert beside == late_of(world, QUERY)
 
 
