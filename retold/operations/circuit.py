@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Final, get_args
 from urllib.parse import urlsplit
 
 from retold.config import RetoldConfig
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 DoorOf = Callable[[Stage], Door | None]
 """Whom a step asks; None when nobody can be named."""
 
+_STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+
 OWN: Final = "own"
 """The provider of an extractor or reviewer that an integrator gave."""
 
@@ -30,6 +32,11 @@ class Circuits:
     def __init__(self, door_of: DoorOf) -> None:
         """Take what names the provider of each step."""
         self._door_of = door_of
+
+    def prepare(self) -> None:
+        """Load what names a provider, before a transaction holds others up for it."""
+        for stage in _STAGES:
+            self._door_of(stage)
 
     def admit(self, tx: Transaction, stage: Stage) -> Refuse | None:
         """Let a step through; Refuse says until when its provider is left alone."""

@@ -224,6 +224,7 @@ class ExtractionSteps:
         return self._settled(claim, asked=asked)
 
     def _claimed(self, session_id: str) -> Claim | StepOutcome:
+        self._circuits.prepare()
         with self._store.write() as tx:
             state = tx.claims.get(session_id)
             if state is None:

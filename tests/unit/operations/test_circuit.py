@@ -163,6 +163,23 @@ def test_steps_of_two_providers_do_not_wait_for_each_other(lab):
     assert states(lab, [session_id])[0].stage == "review"
 
 
+def test_clients_are_loaded_before_the_first_claim_holds_the_lock(lab):
+    """Naming a provider for the first time takes 30 ms, which a conversation would wait for."""
+    (session_id,) = waiting(lab, 1)
+    asked = []
+
+    def door_of(stage):
+        if stage not in asked:
+            with lab.store.write():  # nobody holds the lock
+                asked.append(stage)
+        return HERE
+
+    provider = Provider(lab)
+    steps = ExtractionSteps(lab.store, lab.runtime.config, provider, circuits=Circuits(door_of))
+
+    assert steps.run(session_id).done == "reviewed"
+
+
 def test_address_is_kept_without_what_opens_it():
     config = parse_config(
         {"hosted": {"openai": {"base_url": "https://proxy.example/v1"}}}, profile="offline"
