@@ -11,12 +11,13 @@ from unittest.mock import patch
 
 from retold.index.onnx import OnnxEmbedder
 
+MODELS, ANSWERS = {}, {}
+
 
 @contextmanager
 def one_model() -> Iterator[None]:
     """Let embedders with the same settings share a model and its answers to the same calls."""
     load, embed = OnnxEmbedder._load, OnnxEmbedder._embed
-    models, answers = {}, {}
 
     def settings(embedder):
         return (
@@ -28,16 +29,16 @@ def one_model() -> Iterator[None]:
 
     def loaded_once(embedder):
         key = settings(embedder)
-        if key not in models:
-            models[key] = load(embedder)
-        return models[key]
+        if key not in MODELS:
+            MODELS[key] = load(embedder)
+        return MODELS[key]
 
     def answered_once(embedder, texts):
         key = (settings(embedder), tuple(texts))
-        if key not in answers:
-            answers[key] = embed(embedder, texts)
+        if key not in ANSWERS:
+            ANSWERS[key] = embed(embedder, texts)
         embedder._loaded()
-        return answers[key].copy()
+        return ANSWERS[key].copy()
 
     with patch.multiple(OnnxEmbedder, _load=loaded_once, _embed=answered_once):
         yield

@@ -6,7 +6,7 @@ from retold import Retold
 from tests.one_model import one_model
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def model_of_commands():
     """Load the packaged model once for all commands that run in this process."""
     with one_model():

@@ -6,6 +6,7 @@ import pytest
 from retold import Overrides, Retold
 from retold.config import profile_config
 from retold.index.embedder import embedder_from_config
+from tests.one_model import one_model
 
 
 @pytest.fixture
@@ -43,5 +44,6 @@ def packaged_embedder():
 def retold(tmp_path, packaged_embedder):
     """Return an opened store of the offline profile."""
     overrides = Overrides(embedder=packaged_embedder)
-    with Retold.open(tmp_path / "memory.sqlite", profile="offline", overrides=overrides) as opened:
+    path = tmp_path / "memory.sqlite"
+    with one_model(), Retold.open(path, profile="offline", overrides=overrides) as opened:
         yield opened
