@@ -1,11 +1,15 @@
 """A program that is forked ends as it would in an interpreter of its own."""
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
+from tests.cli_support import environment
+from tests.docs_support import ROOT
 from tests.warm_process import WarmPopen, warm_run
 
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -69,3 +73,40 @@ def test_forked_program_has_no_standard_output_where_it_is_closed():
     )  # fmt: skip
 
     assert done.stderr == "None\n"
+
+
+KILLED_TESTS = """
+import os, signal, subprocess, sys
+from multiprocessing import active_children
+from pathlib import Path
+from tests.faults.many_processes import FORKED, open_together, processes
+from tests.cli_support import environment
+from tests.docs_support import ROOT
+from tests.warm_process import WarmPopen
+
+waits = "import os, threading; print(os.getpid(), flush=True); threading.Event().wait()"
+warm = WarmPopen([sys.executable, "-c", waits], stdout=subprocess.PIPE, text=True)
+barrier = FORKED.Barrier(2)
+with processes(FORKED.Queue(), barrier) as start:
+    start(open_together, Path(), 1)
+    while not barrier.n_waiting:
+        os.sched_yield()
+    print(warm.stdout.readline(), *(each.pid for each in active_children()), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_processes_of_tests_that_are_killed_end_with_them():
+    """Their streams come to an end only when the last of them is gone."""
+    command = [sys.executable, "-c", KILLED_TESTS]
+    with subprocess.Popen(command, **PIPES, env=environment(), cwd=ROOT) as tests:
+        left = [int(word) for word in (tests.stdout.readline() + tests.stdout.readline()).split()]
+        try:
+            tests.communicate(timeout=60)
+        finally:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    assert len(left) == 2
+    assert tests.returncode == -signal.SIGKILL

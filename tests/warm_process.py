@@ -33,6 +33,7 @@ PRELOADED = (
 )
 LONGEST_REQUEST = 1 << 17
 PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG = 1
 
 UNUSED = {
     "executable": None,
@@ -205,6 +206,8 @@ def _become(request, streams) -> None:
     if request["new_session"]:
         os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What is left of killed tests would go on for ever.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier, Event
@@ -30,6 +31,7 @@ def _reported(
     work: Callable[..., None], results: Queue, barrier: Barrier, *arguments: object
 ) -> None:
     """Run and report ``"ok"`` or the traceback; nobody waits for a process that failed."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         work(barrier, *arguments)
     except BaseException:  # whatever it was, the parent is to know
@@ -37,6 +39,14 @@ def _reported(
         results.put(traceback.format_exc())
     else:
         results.put("ok")
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the tests are gone, however they ended."""
+    tests = parent_process()
+    assert tests is not None
+    tests.join()
+    os._exit(1)
 
 
 @contextmanager
