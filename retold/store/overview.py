@@ -26,7 +26,7 @@ class ScopeCount:
 
 @dataclass(frozen=True, slots=True)
 class SessionCounts:
-    """How many sessions there are. ``waiting`` ones were handed to extraction and are not done."""
+    """How many sessions there are; ``waiting`` ones are on the extractor's list, reruns too."""
 
     total: int
     open: int

@@ -7,6 +7,7 @@ from retold.errors import ClaimLost, NotFound
 from retold.models import Principal
 from retold.policy.claims import LONGEST_WAIT, Bury, ClaimPolicy, Take, decide_claim
 from retold.store import Store
+from retold.store.overview import OverviewRepository
 from retold.testing import CountingIds, FakeClock
 
 POLICY = ClaimPolicy(timedelta(minutes=30), max_attempts=3)
@@ -244,8 +245,9 @@ def test_backlog_is_the_whole_list_in_numbers(store, clock):
         tx.claims.rerun(again)
         later = tx.now
     with store.read() as tx:
-        backlog = tx.claims.backlog()
+        backlog, status = tx.claims.backlog(), OverviewRepository(tx).sessions()
 
+    assert status.waiting == backlog.waiting
     assert (backlog.waiting, backlog.claimed, backlog.failed) == (3, 1, 1)
     assert (backlog.oldest_requested_at, backlog.oldest_claimed_at) == (began, later)
 

@@ -21,10 +21,12 @@ order by active desc, s.kind, s.id
 limit :limit;
 
 -- name: sessions
--- How many sessions there are, still open, waiting for extraction; when the last turn came.
+-- How many sessions there are, still open, waiting for extraction, or for one more; when the last
+-- turn came. What was set aside waits for nothing.
 select count(*),
   coalesce(sum(ended_at is null), 0),
-  coalesce(sum(extraction_requested_at is not null and extracted_at is null), 0),
+  coalesce(sum(extraction_requested_at is not null and extraction_failed_at is null
+    and (extracted_at is null or extraction_mode = 'rerun')), 0),
   max(last_turn_at)
 from sessions;
 
