@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from huey.storage import SqliteStorage
 
-from retold.queue import file_identity
+from retold.queue import file_identity, make_queue_file
 
 
 class WatchedStorage(SqliteStorage):  # type: ignore[misc]  # huey ships no types
@@ -31,9 +30,7 @@ class WatchedStorage(SqliteStorage):  # type: ignore[misc]  # huey ships no type
             yield cursor
 
     def _create_connection(self) -> Any:  # noqa: ANN401  # huey ships no types
-        # Only a new file is opened here: closing an open one would drop the locks on it.
-        with suppress(FileExistsError):
-            os.close(os.open(self.filename, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        make_queue_file(Path(self.filename))
         connection = super()._create_connection()
         try:
             connection.execute(self.begin_sql)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -88,6 +89,24 @@ def make_storage(
     )
 
 
+def make_queue_file(path: Path) -> None:
+    """Make an empty queue file, its owner's alone, unless there is one.
+
+    What an earlier file of the name left beside it goes first: while another process has that one
+    open, SQLite would read its index as that of the new file.
+    """
+    if path.exists():
+        return
+    with _alone_in(path.parent):
+        if path.exists():
+            return
+        for ending in _LOG_FILES[1:]:
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        # Only a new file is opened here: closing an open one would drop the locks on it.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def inspect_queue(name: QueueName, path: Path, *, limit: int = 10_000) -> QueueState:
     """Look into a queue file without changing it; at most ``limit`` messages are looked at."""
     identity = file_identity(path)
@@ -116,11 +135,28 @@ def reset_queue(path: Path, label: str) -> Path | None:
     """
     if not path.exists():
         return None
-    for ending in _LOG_FILES:
-        file = path.with_name(path.name + ending)
-        if file.exists():
-            file.rename(file.with_name(f"{path.name}.{label}{ending}"))
+    with _alone_in(path.parent):
+        for ending in _LOG_FILES:
+            with suppress(FileNotFoundError):
+                file = path.with_name(path.name + ending)
+                file.rename(file.with_name(f"{path.name}.{label}{ending}"))
     return path.with_name(f"{path.name}.{label}")
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Hold off others that make or move a queue file there; only POSIX has the lock."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _quick_check() -> str:
