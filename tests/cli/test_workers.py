@@ -63,6 +63,18 @@ def test_workers_with_settings_of_another_embedding_are_refused_before_they_star
     assert not queue_path(store, None, "extraction").exists()
 
 
+def test_maintenance_needs_no_model_and_starts_with_any(store, tmp_path, monkeypatch):
+    config = tmp_path / "other.yaml"
+    config.write_text("profile: standard\nqueue: {backend: huey}\n", encoding="utf-8")
+    started = []
+    monkeypatch.setattr(os, "execve", lambda _, command, __: started.append(command))
+    monkeypatch.setattr("retold.cli.worker.run_together", lambda *_, **__: 0)
+    finished = retold_here("worker", "maintenance", "--config", config, store=store)
+
+    assert finished.err == ""
+    assert [command[4] for command in started] == ["maintenance"]
+
+
 def test_health_of_workers_that_work(store, config):
     make_queues(store)
     finished = retold_here("workers", "health", "--config", config, store=store)
