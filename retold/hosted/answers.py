@@ -14,8 +14,8 @@ _THOUGHTS: Final = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 def first_object(text: str) -> dict[str, object] | None:
     """Return the first balanced JSON object of a text, fenced or not; None without one.
 
-    What stands in braces and is no JSON is passed over. An object that never ends is no answer,
-    and neither are the objects within it.
+    What stands in braces and is no JSON, or has a name twice, is passed over. An object that never
+    ends is no answer, and neither are the objects within it.
     """
     thoughts = _THOUGHTS.match(text)
     start = text.find("{", thoughts.end() if thoughts else 0)
@@ -48,10 +48,20 @@ def _end_of_object(text: str, start: int) -> int | None:
 
 def _parsed(text: str) -> dict[str, object] | None:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_object_of_pairs
+        )
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _object_of_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse an object that says two things under one name: either may be the one that is meant."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

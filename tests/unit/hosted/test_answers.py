@@ -23,6 +23,8 @@ from retold.hosted.answers import first_object
         pytest.param('{"a": [{"b": 1}', None, id="cut outer object, whole inner one"),
         pytest.param('{"a": "x', None, id="cut text"),
         pytest.param('{"a": NaN}', None, id="NaN"),
+        pytest.param('{"a": [1], "a": []}', None, id="a name twice"),
+        pytest.param('{"b": {"a": 1, "a": 2}}', None, id="a name twice within"),
         pytest.param("{'a': 1}", None, id="single quotes"),
         pytest.param('{"a":' * 100_000 + "1" + "}" * 100_000, None, id="too deep"),
         pytest.param("{" * 200_000, None, id="only openings"),
