@@ -55,9 +55,11 @@ def is_due(run: JobRun, every: timedelta, now: datetime) -> bool:
 def run_due_jobs(store: Store, config: RetoldConfig) -> tuple[str, ...]:
     """Do what is due and return the names of what was done; a job somebody else does is left to it.
 
-    Doing it often costs one read. Raises what the jobs raise; those before stand.
+    Doing it often costs one read. A job that fails keeps no other from its turn; raises what the
+    first of them raised, when all had theirs.
     """
-    done = []
+    done: list[str] = []
+    failed: list[Exception] = []
     for name, job in JOBS.items():
         with store.read() as tx:
             due = is_due(JobRunRepository(tx).get(name), job.every, tx.now)
@@ -67,10 +69,15 @@ def run_due_jobs(store: Store, config: RetoldConfig) -> tuple[str, ...]:
             job.run(store, config)
         except StoreBusy:
             continue
+        except Exception as error:  # one row that cannot be read must not keep all words for ever
+            failed.append(error)
+            continue
         done.append(name)
     if _log_bytes(store) > LARGE_LOG_BYTES:
         save_store(store)
         done.append("checkpoint")
+    if failed:
+        raise failed[0]
     return tuple(done)
 
 

@@ -2,9 +2,10 @@ from datetime import timedelta
 
 import pytest
 
+from retold.errors import StoreCorrupt
 from retold.operations.maintenance.leases import leased
-from retold.operations.upkeep import JOBS, is_due, run_due_jobs
-from retold.store.job_runs import JobRun
+from retold.operations.upkeep import JOBS, Job, is_due, run_due_jobs
+from retold.store.job_runs import JobRun, JobRunRepository
 from retold.testing import MOMENT, MemoryLab
 
 HOUR = timedelta(hours=1)
@@ -43,6 +44,21 @@ def test_inference_that_nobody_confirmed_expires_without_anybody_remembering_to(
 
         with lab.store.read() as tx:
             assert tx.records.require(record.record_id).status == "expired"
+
+
+def test_job_that_fails_keeps_no_other_from_its_turn(monkeypatch):
+    def fails(store, config):
+        raise StoreCorrupt("a row that cannot be read")
+
+    broken = JOBS | {"expire": Job(HOUR, fails)}
+    monkeypatch.setattr("retold.operations.upkeep.JOBS", broken)
+    with MemoryLab.open() as lab:
+        with pytest.raises(StoreCorrupt):
+            run_due_jobs(lab.store, lab.config)
+        with lab.store.read() as tx:
+            done = [name for name in JOBS if JobRunRepository(tx).get(name).last_ok is not None]
+
+    assert done == ["review-due", "retain"]
 
 
 def test_job_that_somebody_else_does_is_left_to_it():
