@@ -48,7 +48,7 @@ HANDLES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
 
 
 class WarmPopen(subprocess.Popen):
-    """A ``Popen`` of ``[sys.executable, "-m" or "-c", ...]`` that starts no interpreter.
+    """A ``Popen`` of ``[sys.executable, "-m", "-c" or a file, ...]`` that starts no interpreter.
 
     ``cwd``, ``env``, ``start_new_session``, the three streams and how they are read are those of
     ``Popen``, and a standard output of ``CLOSED`` is none at all, as after ``>&-``; other options
@@ -66,9 +66,9 @@ class WarmPopen(subprocess.Popen):
         """Do what ``Popen`` does here, but in the process behind."""
         known = inspect.signature(super()._execute_child).bind(*given).arguments
         assert {name: known[name] for name in UNUSED} == UNUSED
-        program, kind, name, *arguments = map(os.fspath, known["args"])
+        program, *words = map(os.fspath, known["args"])
         assert program == sys.executable
-        assert kind in ("-c", "-m")
+        kind, name, *arguments = words if words[0] in ("-c", "-m") else ("file", *words)
         request = {
             "kind": kind,
             "name": name,
@@ -215,14 +215,17 @@ def _become(request, streams) -> None:
     sys.stdout = None if 1 in request["closed"] else _stream(1, "w")
     sys.stderr = _stream(2, "w", 1, errors="backslashreplace")
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
-    sys.path[0] = request["cwd"] if request["kind"] == "-m" else ""
-    if request["kind"] == "-m":
-        sys.argv = [request["name"], *request["arguments"]]
-        runpy.run_module(request["name"], run_name="__main__", alter_sys=True)
+    kind, name = request["kind"], request["name"]
+    sys.argv = ["-c" if kind == "-c" else name, *request["arguments"]]
+    if kind == "-m":
+        sys.path[0] = request["cwd"]
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    elif kind == "file":
+        sys.path[0] = str(Path(name).resolve().parent)
+        runpy.run_path(name, run_name="__main__")
     else:
-        sys.argv = ["-c", *request["arguments"]]
-        names = {"__name__": "__main__"}
-        exec(compile(request["name"], "<string>", "exec"), names)
+        sys.path[0] = ""
+        exec(compile(name, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _stream(number, mode, buffering=-1, errors="strict"):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_process import warm_run
+
 pytest.importorskip("onnxruntime", reason="the retrieval benchmark embeds with the packaged model")
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -21,7 +23,11 @@ STAGES = ["lexical", "dense", "fused", "freshness", "gate"]
 def run(program, *options, cwd, check=True):
     """Run a benchmark in an empty folder, as a reader would, and return what it printed."""
     command = [sys.executable, str(BENCHMARKS / program), *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, check=check, cwd=cwd)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    done = warm_run(command, **pipes, text=True, cwd=cwd)
+    if check:
+        assert done.returncode == 0, done.stderr
+    return done
 
 
 def case(name, turns, question, **more):
