@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import model_validator
 
 from retold.config.base import Block, Text, TextList, key
+from retold.config.model_names import HostedModel
 from retold.models import SourceKind
 
 LEXICAL_JUDGE = "lexical"
@@ -115,11 +116,13 @@ class IngestionConfig(Block):
         False,
         "Ask for extraction of sessions that only went idle.",
     )
-    extraction_model: Text = key("claude-haiku-4-5-20251001", "Model that extracts candidates.")
+    extraction_model: HostedModel = key(
+        "claude-haiku-4-5-20251001", "Model that extracts candidates."
+    )
     extraction_max_candidates: int = key(
         20, "Most candidates of one session's extraction.", "candidates", ge=0
     )
-    review_model: Text = key("claude-haiku-4-5-20251001", "Model that reviews candidates.")
+    review_model: HostedModel = key("claude-haiku-4-5-20251001", "Model that reviews candidates.")
     temporal_review_batch_size: int = key(
         100, "Most due records of one review pass.", "records", ge=1
     )

@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from retold.config.base import Block, Text, TextList, as_tuple, key
+from retold.config.model_names import ProviderName
 from retold.text.scripts import LetterScript
 
 PACKAGED_EMBEDDER = "all-MiniLM-L6-v2/onnx-int8"
@@ -44,7 +45,6 @@ Url = Annotated[Text, AfterValidator(_http_url)]
 EnvName = Annotated[str, AfterValidator(_env_name)]
 ScriptName = Literal["all", LetterScript]
 Scripts = Annotated[tuple[ScriptName, ...], BeforeValidator(as_tuple)]
-ProviderName = Literal["anthropic", "openai", "openrouter", "custom"]
 
 
 class StoreConfig(Block):

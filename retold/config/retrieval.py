@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, model_validator
 
 from retold.config.base import Block, SourceKinds, Text, key
+from retold.config.model_names import HostedModel
 from retold.models import GateFamily, SourceKind, Trigger, TriggerMode
 
 Preset = Literal["design", "measured"]
@@ -60,7 +61,7 @@ class RewriteConfig(Block):
     """The optional rewriting of raw queries by a hosted model."""
 
     enabled: bool = key(False, "Rewrite queries with a hosted model before searching.")
-    model: Text = key("claude-haiku-4-5-20251001", "Model that rewrites.")
+    model: HostedModel = key("claude-haiku-4-5-20251001", "Model that rewrites.")
     max_context_chars: int = key(
         2000, "Most characters of the current turns sent to the rewriter.", "characters", ge=0
     )

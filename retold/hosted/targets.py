@@ -6,18 +6,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from retold.config import HostedConfig, ProviderConfig
-from retold.config.operation import ProviderName, require_http_url
+from retold.config.model_names import ProviderName, provider_and_model
+from retold.config.operation import require_http_url
 from retold.errors import InvalidInput, RetoldSetupError
 
 Package = Literal["anthropic", "openai"]
-
-PROVIDERS: Final[tuple[ProviderName, ...]] = get_args(ProviderName)
-BARE: Final[tuple[tuple[str, ProviderName], ...]] = (("claude-", "anthropic"), ("gpt-", "openai"))
-"""Beginnings of models that need no provider's name before them."""
 
 OWN_ADDRESS: Final[Mapping[str, tuple[str, str]]] = {
     "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
@@ -63,22 +60,14 @@ class Endpoint:
 
 
 def split_model(model: str, default: ProviderName) -> tuple[ProviderName, str]:
-    """Return provider and model of a model string.
+    """Return provider and model of a model string, as ``provider_and_model`` finds them.
 
-    A provider's name before the first slash decides; else ``claude-*`` and ``gpt-*`` are known,
-    and everything else goes to ``default``. Raises InvalidInput when no model is left.
+    Raises InvalidInput when no model is left.
     """
-    provider, name = default, model
-    head, slash, rest = model.partition("/")
-    known = [one for one in PROVIDERS if one == head]
-    bare = [one for start, one in BARE if model.startswith(start)]
-    if slash and known:
-        provider, name = known[0], rest
-    elif bare:
-        provider = bare[0]
-    if not name.strip() or name != name.strip():
-        raise InvalidInput(f"model {model!r} is not of the form provider/model")
-    return provider, name
+    try:
+        return provider_and_model(model, default)
+    except ValueError as fault:
+        raise InvalidInput(f"model {model!r} {fault}") from None
 
 
 def shown_address(base_url: str) -> str:

@@ -237,6 +237,18 @@ REFUSED = {
         {"hosted": {"default_provider": "custom"}},
         "hosted: default_provider custom needs hosted.custom.base_url",
     ),
+    "extractor_without_a_model": (
+        {"ingestion": {"extraction_model": "custom/"}},
+        "ingestion.extraction_model: is not of the form provider/model",
+    ),
+    "reviewer_with_a_blank": (
+        {"ingestion": {"review_model": "openai/ gpt-5"}},
+        "ingestion.review_model: is not of the form provider/model",
+    ),
+    "rewriter_without_a_model": (
+        {"retrieval": {"rewrite": {"model": "anthropic/"}}},
+        "retrieval.rewrite.model: is not of the form provider/model",
+    ),
     "not_a_url": (
         {"hosted": {"custom": {"base_url": "localhost:11434"}}},
         "hosted.custom.base_url: must be an http or https URL with a host",
