@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retold.index.bm25 import K1, B, Phrase, inverse_frequency
-from retold.index.columns import Columns, Eligible, Mask, Rows
+from retold.index.columns import Columns, Eligible, Rows
 from retold.index.postings import Counts, Occurrences, Places, occurrences
 from retold.index.words import Words
 
@@ -49,17 +49,17 @@ class SessionTotals:
     """
 
     def __init__(self) -> None:
-        self._held: tuple[Words, Columns, Mask, _Totals] | None = None
+        self._held: tuple[Words, Columns, bytes, _Totals] | None = None
 
     def __repr__(self) -> str:
         return f"SessionTotals(held={self._held is not None})"
 
     def of(self, words: Words, eligible: Eligible) -> _Totals:
         """Return the totals of eligible rows."""
-        held, mask = self._held, eligible.mask()
+        held, mask = self._held, eligible.mask().tobytes()
         if held is not None:
             is_same = held[0] is words and held[1] is eligible.columns
-            if is_same and np.array_equal(held[2], mask):
+            if is_same and held[2] == mask:
                 return held[3]
         found = _totals(words, eligible)
         self._held = (words, eligible.columns, mask, found)
@@ -86,15 +86,14 @@ def session_scores(
     # One count for all phrases, each with columns of its own.
     size = len(records) + 1
     columns = np.repeat(np.arange(len(found.sizes)) * size, found.sizes)
-    counted = np.bincount(
-        owners[found.rows] + columns, weights=found.times, minlength=size * len(found.sizes)
-    )
+    columns += owners.take(found.rows)
+    counted = np.bincount(columns, weights=found.times, minlength=size * len(found.sizes))
     times = counted.reshape(len(found.sizes), size)[:, 1:]
     sessions, gain = int(np.count_nonzero(records)), K1 + 1.0
     # A word that no eligible session holds adds nothing, whatever its rarity.
     rarity = [
-        [gain * inverse_frequency(sessions, holding)]
-        for holding in np.add.reduce(times > 0.0, axis=1).tolist()
+        [gain * inverse_frequency(sessions, int(np.count_nonzero(of_phrase)))]
+        for of_phrase in times
     ]
     scores: SessionScores = np.add.reduce(times / (times + saturation) * rarity, axis=0)
     scores[records > most_records] = 0.0
@@ -130,16 +129,14 @@ def _all_found(words: Words, phrases: Sequence[Phrase]) -> _AllFound:
     is_changed = words.replaced is not None or len(words.recent) > 0
     for phrase in phrases:
         numbers = words.vocabulary.numbers(phrase)
-        if numbers is None:
-            continue
-        if is_changed or len(numbers) > 1:
+        if numbers is not None and (is_changed or len(numbers) > 1):
             others.append(_found(words, numbers))
-        else:
+        elif numbers is not None:
             plain.append(postings.of(numbers[0]))
     rows = [rows for rows, _ in plain] + [one.rows for one in others]
     times = [one.times for one in others]
     if plain:
-        times.insert(0, postings.code_times[np.concatenate([codes for _, codes in plain])])
+        times.insert(0, postings.code_times.take(np.concatenate([codes for _, codes in plain])))
     sizes = [len(one) for one in rows]
     if not sum(sizes):
         return _AllFound(_NOWHERE.rows, _NOWHERE.times, [])

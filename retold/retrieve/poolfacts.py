@@ -102,7 +102,9 @@ def _raised_by_turns(  # noqa: PLR0917
         scores = [session_scores(words, among, one, most, totals) for one in spoken.phrases if one]
         if scores:
             places = rows if among is eligible else among.rows_of(seqs)
-            codes = np.where(places >= 0, among.columns.sessions(places), NO_SESSION)
+            codes = among.columns.sessions(places)
+            if places.min() < 0:
+                codes = np.where(places >= 0, codes, NO_SESSION)
             best = scores[0] if len(scores) == 1 else np.maximum.reduce(scores)
             found.append(raised_by_session_text(codes, best, boosts.session_text))
     return tuple(one for one in found if one is not None)

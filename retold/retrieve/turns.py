@@ -92,8 +92,8 @@ def raised_by_session_text(sessions: Codes, scores: SessionScores, weight: float
     best = float(scores.max(initial=0.0))
     if weight <= 0.0 or best <= 0.0:
         return None
-    parts = np.where(sessions == NO_SESSION, 0.0, scores[np.maximum(sessions, 0)])
-    amounts: Amounts = parts * (weight / best)
-    amounts[amounts < _LEAST] = 0.0
+    amounts: Amounts = scores.take(sessions) * (weight / best)
+    # The session of those that have none is -1, which stands for the last one.
+    amounts[(sessions == NO_SESSION) | (amounts < _LEAST)] = 0.0
     reason = "its conversation holds the words that were looked for"
     return Raised("session_text", amounts, (reason,))
