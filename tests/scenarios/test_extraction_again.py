@@ -59,6 +59,16 @@ def test_a_forced_run_reports_what_it_knows_already_and_changes_nothing(run):
     assert without_events(run) == before
 
 
+def test_refused_proposals_are_those_of_the_latest_run_alone():
+    invented = make_proposal("The user plays chess", "I play chess every day.", attribute="game")
+    with extraction({"peanuts": [ALLERGY, invented]}) as run:
+        session_id = run.run(PEANUTS, LISBON)
+        run.again(session_id)
+
+        assert run.rejections(session_id) == ["evidence_not_found"]
+        assert run.event(session_id)["rejected"] == 1
+
+
 def test_second_request_for_an_extracted_session_asks_no_model(run):
     """B20: what was extracted is not extracted again unless somebody insists."""
     session_id = run.run(PEANUTS, LISBON)
