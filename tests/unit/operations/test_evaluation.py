@@ -399,3 +399,20 @@ def test_each_text_is_embedded_once_per_version_and_no_text_is_kept(tmp_path):
     assert newer.documents == [("a fox",)]
     assert np.array_equal(vectors, FakeEmbedder(8).embed_documents(["a fox", "an owl", "a fox"]))
     assert b"fox" not in (tmp_path / "c" / "vectors.sqlite").read_bytes()
+
+
+def test_token_vectors_are_computed_once_and_come_with_the_same_vectors(tmp_path):
+    inner = FakeEmbedder(8)
+    for _ in range(2):
+        cached = CachedEmbedder(inner, tmp_path / "c", with_tokens=True)
+        cached.prefetch(["a fox"], ["an owl"], lambda *_: None)
+        documents = cached.embed_documents_with_tokens(["an owl", "an owl"])
+        plain = cached.embed_documents(["an owl"])
+        assert [len(one) for one in cached.embed_queries_with_tokens(["a fox"]).tokens] == [2]
+        cached.close()
+
+    assert (inner.documents, inner.queries) == ([("an owl",)], [("a fox",)])
+    expected = FakeEmbedder(8).embed_documents_with_tokens(["an owl"])
+    assert np.array_equal(documents.vectors[:1], expected.vectors)
+    assert np.array_equal(plain, expected.vectors)
+    assert documents.tokens[1] == pytest.approx(expected.tokens[0], abs=0.001)
