@@ -79,7 +79,7 @@ retold.close()
 
 
 def test_four_processes_writing_one_fact_end_with_one_active_record(tmp_path):
-    """Completions 3; remove the ``raise StaleComparison`` of the ingestor and it fails."""
+    """Completions 3; deciding by the rows that were gathered before the lock makes it fail."""
     path = tmp_path / "memory.sqlite"
     opened(path).close()
 
