@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -145,18 +145,15 @@ def reset_queue(path: Path, label: str) -> Path | None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Hold off others that make or move a queue file there; only POSIX has the lock."""
-    try:
-        import fcntl
-    except ImportError:
+    """Hold off others that make or move a queue file there, where the system has such a lock."""
+    with ExitStack() as held:
+        with suppress(ImportError, OSError):  # no POSIX, or a folder that takes no lock
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _quick_check() -> str:
