@@ -7,6 +7,8 @@ import pytest
 
 from retold import NewTurn, PastTurn
 from retold.ingest.batch import ClaimBatch
+from retold.ingest.extraction import candidates
+from retold.ingest.extraction.instructions import void_spans
 from retold.models import (
     CandidateRevision,
     EntityMention,
@@ -378,3 +380,18 @@ def test_claims_of_one_run_are_compared_by_their_vectors():
 
         assert [fact.content for fact in run.facts()] == [one.content]
         assert (payload["written"], payload["already_reinforced"]) == (1, 1)
+
+
+def test_transcript_is_searched_for_instructions_once_per_look_and_not_per_candidate(monkeypatch):
+    """A long session with twenty candidates took eight seconds for it."""
+    looked = []
+
+    def counted(turns):
+        looked.append(len(turns))
+        return void_spans(turns)
+
+    monkeypatch.setattr(candidates, "void_spans", counted)
+    with extraction() as run:
+        run.run(PEANUTS, LISBON, BEES)
+
+    assert looked == [3, 3, 3]  # as it is staged, opened for the review, and decided

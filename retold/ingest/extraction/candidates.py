@@ -72,9 +72,7 @@ def validate_candidates(
     looked at. ``turns`` are the session's; those that may not be evidence are ignored. Raises
     ScopeNotWritable when the destination is not one of the principal's own.
     """
-    require_destination(context)
-    eligible = eligible_turns(turns)
-    ground = Ground(eligible, context, rules, tuple(forgotten), tuple(void_spans(eligible)))
+    ground = ground_of_claims(turns, context, rules, forgotten=forgotten)
     kept: list[ValidCandidate] = []
     rejected: list[RejectedCandidate] = []
     for place, (position, candidate) in enumerate(sorted(proposed, key=lambda each: each[0])):
@@ -90,6 +88,22 @@ def validate_candidates(
     return Validated(tuple(kept), tuple(both))
 
 
+def ground_of_claims(
+    turns: Sequence[Turn],
+    context: ExtractionContext,
+    rules: CandidateRules,
+    *,
+    forgotten: Collection[ForgottenSpan] = (),
+) -> Ground:
+    """Return what claims may rest on; once for all of a session, as every turn is read for it.
+
+    Raises ScopeNotWritable as ``validate_candidates`` does.
+    """
+    require_destination(context)
+    eligible = eligible_turns(turns)
+    return Ground(eligible, context, rules, tuple(forgotten), tuple(void_spans(eligible)))
+
+
 def require_destination(context: ExtractionContext) -> None:
     """Raise ScopeNotWritable unless candidates go to a writable scope that nobody else owns."""
     scope = context.scope
@@ -97,25 +111,13 @@ def require_destination(context: ExtractionContext) -> None:
         raise ScopeNotWritable(f"extraction may not write to {scope.kind} scopes of that id")
 
 
-def revalidated(
-    valid: ValidCandidate,
-    turns: Sequence[Turn],
-    context: ExtractionContext,
-    rules: CandidateRules,
-    *,
-    forgotten: Collection[ForgottenSpan] = (),
-) -> ValidCandidate | RejectedCandidate:
+def revalidated(valid: ValidCandidate, ground: Ground) -> ValidCandidate | RejectedCandidate:
     """Hold a reviewed candidate against the transcript again, as it stands now."""
-    again = validate_candidates(
-        [(valid.position, valid.candidate)],
-        turns,
-        context,
-        replace(rules, max_candidates=1),
-        forgotten=forgotten,
-    )
-    if again.rejected:
-        return again.rejected[0]
-    return replace(again.kept[0], notes=tuple(dict.fromkeys((*valid.notes, *again.kept[0].notes))))
+    try:
+        again = _valid(valid.position, valid.candidate, ground)
+    except checks.Rejection as no:
+        return RejectedCandidate(valid.position, no.reason, no.detail, valid.candidate)
+    return replace(again, notes=tuple(dict.fromkeys((*valid.notes, *again.notes))))
 
 
 def _valid(position: int, candidate: CandidateRecord, ground: Ground) -> ValidCandidate:

@@ -5,7 +5,7 @@ An answer that is not as it must be fails as a whole: half a review is none.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -13,9 +13,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from retold.errors import InvalidCompletion
-from retold.ingest.evidence import ForgottenSpan
 from retold.ingest.extraction.candidates import ValidCandidate, revalidated
-from retold.ingest.extraction.checks import CandidateRules
+from retold.ingest.extraction.checks import Ground
 from retold.ingest.extraction.replies import read_moment
 from retold.ingest.extraction.schemas import DecisionReply, ReviewReply, RevisionReply
 from retold.ingest.lexical_judge.lexicon import FUNCTION_WORDS
@@ -23,10 +22,8 @@ from retold.models import (
     REVIEW_OUTCOMES,
     CandidateRecord,
     CandidateRevision,
-    ExtractionContext,
     RejectedCandidate,
     ReviewDecision,
-    Turn,
 )
 from retold.policy.lifecycle import INITIAL_CONFIDENCE
 from retold.text import normalize_attribute
@@ -61,13 +58,7 @@ def read_review(value: Mapping[str, object], numbers: Collection[int]) -> dict[i
 
 
 def apply_decision(
-    valid: ValidCandidate,
-    decision: ReviewDecision,
-    turns: Sequence[Turn],
-    context: ExtractionContext,
-    rules: CandidateRules,
-    *,
-    forgotten: Collection[ForgottenSpan] = (),
+    valid: ValidCandidate, decision: ReviewDecision, ground: Ground
 ) -> ValidCandidate | RejectedCandidate:
     """Return the candidate as it is to be stored, held against the transcript once more."""
     if decision.outcome == "reject":
@@ -82,10 +73,11 @@ def apply_decision(
             return _rejected(valid, "invalid_review_revision", fault, decision)
         candidate = _changed(valid.candidate, decision.revision)
         revised = replace(valid, candidate=candidate, notes=(*valid.notes, REVISED))
-    again = revalidated(revised, turns, context, rules, forgotten=forgotten)
+    again = revalidated(revised, ground)
     if isinstance(again, ValidCandidate):
         return again
-    if revised is not valid and _stands(valid, turns, context, rules, forgotten):
+    stands = revised is not valid and isinstance(revalidated(valid, ground), ValidCandidate)
+    if stands:  # without its revision
         return _rejected(valid, "invalid_review_revision", again.reason, decision)
     return replace(again, review_reason=decision.reason)
 
@@ -139,18 +131,6 @@ def _changed(candidate: CandidateRecord, revision: CandidateRevision) -> Candida
         # Another attribute is another fact than the record it was to update.
         updates=candidate.updates if revision.attribute is None else None,
     )
-
-
-def _stands(
-    valid: ValidCandidate,
-    turns: Sequence[Turn],
-    context: ExtractionContext,
-    rules: CandidateRules,
-    forgotten: Collection[ForgottenSpan],
-) -> bool:
-    """Return whether the candidate would still be valid without its revision."""
-    again = revalidated(valid, turns, context, rules, forgotten=forgotten)
-    return isinstance(again, ValidCandidate)
 
 
 def _decision(reply: DecisionReply) -> ReviewDecision:

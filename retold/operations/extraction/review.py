@@ -8,7 +8,11 @@ from dataclasses import dataclass, replace
 from retold.config import RetoldConfig
 from retold.errors import DraftLost, ScopeNotWritable, StaleComparison, WriteContended
 from retold.hosted import run_budget
-from retold.ingest.extraction.candidates import ValidCandidate, validate_candidates
+from retold.ingest.extraction.candidates import (
+    ValidCandidate,
+    ground_of_claims,
+    validate_candidates,
+)
 from retold.ingest.extraction.decisions import apply_decision
 from retold.ingest.extraction.drafts import StagedRun, read_candidate, read_run
 from retold.ingest.ingestor import Ingestor
@@ -146,15 +150,9 @@ class ReviewStep:
         """Return what the decisions leave and what not, on the transcript as it is now."""
         kept: list[ValidCandidate] = []
         rejected = list(opened.rejected)
+        claims = ground_of_claims(ground.turns, context, self._rules, forgotten=ground.forgotten)
         for valid in opened.kept:
-            result = apply_decision(
-                valid,
-                decisions[valid.position],
-                ground.turns,
-                context,
-                self._rules,
-                forgotten=ground.forgotten,
-            )
+            result = apply_decision(valid, decisions[valid.position], claims)
             if isinstance(result, RejectedCandidate):
                 rejected.append(result)
             else:

@@ -9,6 +9,7 @@ from retold.ingest.evidence import EvidenceRules
 from retold.ingest.extraction.candidates import (
     EVENT_TIME_DROPPED,
     UPDATE_DROPPED,
+    ground_of_claims,
     revalidated,
     validate_candidates,
 )
@@ -267,7 +268,7 @@ def test_a_blanked_turn_backs_nothing():
 def test_a_candidate_is_refused_again_when_its_turn_was_blanked_after_validation():
     kept = outcome(proposed("An allergy", PEANUTS))
 
-    again = revalidated(kept, TURNS[1:], CONTEXT, RULES)
+    again = revalidated(kept, ground_of_claims(TURNS[1:], CONTEXT, RULES))
 
     assert again.reason == "evidence_not_found"
 

@@ -6,7 +6,11 @@ import pytest
 from retold.config import profile_config
 from retold.errors import InvalidCompletion
 from retold.ingest.evidence import EvidenceRules
-from retold.ingest.extraction.candidates import ValidCandidate, validate_candidates
+from retold.ingest.extraction.candidates import (
+    ValidCandidate,
+    ground_of_claims,
+    validate_candidates,
+)
 from retold.ingest.extraction.checks import CandidateRules
 from retold.ingest.extraction.decisions import (
     DOWNGRADED,
@@ -39,7 +43,7 @@ def valid(**fields):
 
 
 def decided(decision, *, turns=TURNS, candidate=None):
-    return apply_decision(candidate or valid(), decision, turns, CONTEXT, RULES)
+    return apply_decision(candidate or valid(), decision, ground_of_claims(turns, CONTEXT, RULES))
 
 
 def revise(**fields):

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from retold.config import profile_config
 from retold.errors import InvalidCompletion
 from retold.ingest.evidence import EvidenceRules
-from retold.ingest.extraction.candidates import ValidCandidate, validate_candidates
+from retold.ingest.extraction.candidates import (
+    ValidCandidate,
+    ground_of_claims,
+    validate_candidates,
+)
 from retold.ingest.extraction.checks import CandidateRules, request_of
 from retold.ingest.extraction.decisions import apply_decision, read_review
 from retold.ingest.extraction.replies import labels_of, read_extraction
@@ -191,7 +195,7 @@ def test_no_review_strengthens_a_candidate(session, answers):
     rank = RULES.evidence.rank
     for each in result.kept:
         for decision in decided.values():
-            after = apply_decision(each, decision, turns, CONTEXT, RULES)
+            after = apply_decision(each, decision, ground_of_claims(turns, CONTEXT, RULES))
             if not isinstance(after, ValidCandidate):
                 assert after.position == each.position
                 continue
