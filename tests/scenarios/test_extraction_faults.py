@@ -6,6 +6,7 @@ import pytest
 
 import retold.store.store as store_module
 from retold.errors import (
+    EmbeddingProfileMismatch,
     InvalidCompletion,
     InvalidInput,
     ModelTimeout,
@@ -19,6 +20,7 @@ from retold.operations.sweep import Sweep
 from retold.store import Transaction
 from retold.store.claims import ClaimRepository
 from retold.store.evidence import EvidenceRepository
+from retold.store.meta import EmbeddingIdentity
 from retold.testing import FakeCandidateReviewer, FakeCompletionClient, make_proposal
 from tests.extraction_model import accept_everything, propose_every_line
 from tests.extraction_support import ALLERGY, BEES, HOME, LISBON, PEANUTS, extraction
@@ -399,6 +401,28 @@ def test_batch_that_was_compared_under_other_rights_is_not_stored(run):
 
     with run.lab.store.write() as tx, pytest.raises(StaleComparison):
         batch.store(tx)
+    assert counts(run)["records"] == 0
+
+
+def test_vectors_of_a_model_that_the_store_has_left_meanwhile_are_not_stored(run):
+    """Both writes look: without ``require_embedding`` the batch mixes two models for ever."""
+    session = run.lab.session("ana", "helper", session_id="batch")
+    session.turn("user", LISBON)
+    run.lab.runtime.hooks.on_session_end(session.principal)
+    with run.lab.store.read() as tx:
+        segment = tx.sessions.latest("helper", "ana", "batch")
+    ingestor, principal = run.lab.runtime.ingestor, session.principal
+    request = WriteRequest("semantic", HOME.content, evidence=LISBON)
+    batch = ingestor.batch(principal, segment, [request])
+    batch.compare()
+    summary = ingestor.summary(principal, segment, "They moved.", actor="extractor")
+    with run.lab.store.write() as tx:
+        tx.meta.set_embedding_identity(EmbeddingIdentity("another", "1", 8))
+
+    with run.lab.store.write() as tx, pytest.raises(EmbeddingProfileMismatch):
+        batch.store(tx)
+    with run.lab.store.write() as tx, pytest.raises(EmbeddingProfileMismatch):
+        ingestor.store_summary(tx, summary, segment)
     assert counts(run)["records"] == 0
 
 

@@ -321,6 +321,24 @@ def two_sams(run):
     return ids
 
 
+def test_reviewer_is_shown_what_stands_where_the_claim_would_go_and_nothing_of_other_scopes(run):
+    host = run.lab.retold.host
+    host.grant("helper", "project:one", read=True, write=False)
+    host.write("project:one", "Sam sails", subject="Sam", attribute="hobby")
+    quotes = ("Sam plays chess every week.", "Sam plays chess in a club now.")
+    sam = EntityMention("person", "Sam", "about")
+    proposals = [make_proposal(one, one, attribute="hobby", mentions=(sam,)) for one in quotes]
+    shown = []
+    for quote, proposal in zip(quotes, proposals, strict=True):
+        run.extractor.always = (proposal,)
+        run.run(quote, "Thanks.")
+        ((item,), _) = run.reviewer.calls[-1]
+        shown.append([one.content for one in item.live_records])
+
+    assert shown == [[], [quotes[0]]]
+    assert {one.scope for one in run.facts()} == {Scope("agent", "helper/ana")}
+
+
 def test_new_facts_are_handed_to_the_activator():
     asked = []
 

@@ -38,6 +38,11 @@ def swept(lab, bell):
     return Sweep(lab.store, lab.config, bell).run()
 
 
+def kinds(lab, session_id):
+    with lab.store.read() as tx:
+        return [one.kind for one in tx.events.list_for_session(session_id)]
+
+
 def session(lab, session_id):
     with lab.store.read() as tx:
         return tx.sessions.require(session_id)
@@ -66,6 +71,7 @@ def test_session_whose_host_died_is_ended_and_nothing_is_sent_that_nobody_asked_
 
         assert swept(lab, bell).closed == 1
         assert session(lab, silent).ended_by == "idle"
+        assert kinds(lab, silent) == ["session.started", "session.split"]
         assert session(lab, silent).extraction_requested_at is None
         assert session(lab, fresh).ended_at is None
         assert bell.rung == []
