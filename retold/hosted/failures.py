@@ -38,6 +38,9 @@ _TOO_LONG: Final = (
     "prompt is too long",
     "too many tokens",
 )
+_ABOUT_MODEL: Final = ("not a valid model", "invalid model name", "model_not_found")
+"""What OpenRouter, LiteLLM and others say with 400 where the rest answers 404: no prompt and no
+session is to blame."""
 _FILTERED: Final = ("content_filter", "content management policy", "moderation", "flagged")
 _TRANSPORT: Final = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "ssl", "socket"})
 _LOCAL_ERRNO: Final = frozenset(
@@ -117,6 +120,8 @@ def failure_of_status(status: int, said: str, headers: Mapping[str, str], now: d
         return Failure("content", "too_long", status)
     if any(words in said for words in _FILTERED):
         return Failure("content", "refused", status)
+    if any(words in said for words in _ABOUT_MODEL):
+        return Failure("config", "no_such_model", status)
     if status in _CONFIG:
         return Failure("config", reason, status, said=said)
     return Failure("bug", reason, status, said=said)
@@ -178,6 +183,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "no_credit": "the account has no credit or quota left",
     "http_403": "the key in {key} may not use {model!r}",
     "http_404": "there is no such model or path: check the model {model!r} and {setting}",
+    "no_such_model": "there is no such model: check the model {model!r}",
     "not_an_api": "{setting} leads to something that is no model",
     "broken_package": 'the installed client cannot be imported; reinstall "retold[{package}]"',
     "refused": "the model would not answer this",

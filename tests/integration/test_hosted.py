@@ -460,6 +460,9 @@ def test_connection_is_usable_after_a_call_that_was_given_up():
         pytest.param(Fault(401), "API_KEY", id="wrong key"),
         pytest.param(Fault(403), "API_KEY", id="forbidden"),
         pytest.param(Fault(404), "-x", id="unknown model"),
+        pytest.param(
+            Fault(400, says="acme/x is not a valid model ID"), "-x", id="unknown model, as 400"
+        ),
         pytest.param(Fault(402), "credit", id="not paid"),
         pytest.param(Fault(429, says="insufficient_quota"), "quota", id="no quota"),
         pytest.param(Fault(400, says="Your credit balance is too low"), "credit", id="no credit"),
