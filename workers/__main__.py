@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 import sys
+from math import isfinite
 
 from retold.errors import RetoldError
 from retold.queue import QUEUES
@@ -25,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m workers", description=main.__doc__)
     parser.add_argument("queue", choices=QUEUES)
     parser.add_argument("--workers", type=int, default=1, help="processes of the extraction")
-    parser.add_argument("--grace", type=float, default=DEFAULT_GRACE_SECONDS, help="seconds")
+    parser.add_argument("--grace", type=_seconds, default=DEFAULT_GRACE_SECONDS, help="seconds")
     arguments = parser.parse_args()
     os.umask(0o077)
     log_to_standard_error()
@@ -47,6 +48,13 @@ def main() -> int:
     huey.runtime.close()
     logger.info("stopped", extra={"queue": arguments.queue})
     return 0
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not (isfinite(seconds) and seconds >= 0):
+        raise ValueError(text)
+    return seconds
 
 
 if __name__ == "__main__":

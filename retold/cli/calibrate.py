@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from retold.cli.document import echo_document
 from retold.cli.opening import hide_bars, opened_store, with_threads
-from retold.cli.options import GlobalOptions, ScopeName, global_options
+from retold.cli.options import FiniteRange, GlobalOptions, ScopeName, global_options
 from retold.cli.text import clean, count, heading, labelled, table
 from retold.errors import InvalidInput
 
@@ -23,23 +22,7 @@ if TYPE_CHECKING:
 _FAMILIES: Final = ("semantic", "episodic", "procedural", "session_summary")
 
 
-class _Part(click.FloatRange):
-    """A number between 0 and 1; one that is none, such as nan, lies nowhere."""
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401  # as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
-        """Return the number. Fails as options do."""
-        part: float = super().convert(value, param, ctx)
-        if not isfinite(part):
-            self.fail(f"{value} is no number between 0 and 1.", param, ctx)
-        return part
-
-
-_PART: Final = _Part(min=0, max=1, min_open=True, max_open=True)
+_PART: Final = FiniteRange(min=0, max=1, min_open=True, max_open=True)
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,6 +46,22 @@ class GlobalOptions:
 
         agent_id, separator, user_id = self.actor.partition("/")
         return Principal(agent_id, user_id) if separator else None
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range; one that is none, such as nan, lies nowhere."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  # as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return the number. Fails as options do."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:

@@ -11,7 +11,7 @@ import click
 
 from retold.cli.exits import UNHEALTHY, ChildFailed
 from retold.cli.opening import Settings, opened_store, require_huey
-from retold.cli.options import GlobalOptions, global_options
+from retold.cli.options import FiniteRange, GlobalOptions, global_options
 from retold.cli.supervision import run_together
 from retold.errors import ConfigError, InvalidInput
 from retold.queue import QUEUES, QueueName, inspect_queue, queue_path
@@ -29,7 +29,7 @@ from retold.queue import QUEUES, QueueName, inspect_queue, queue_path
 )
 @click.option(
     "--grace",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=3.0,
     show_default=True,
     metavar="SECONDS",

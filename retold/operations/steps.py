@@ -35,7 +35,15 @@ from retold.errors import (
 )
 from retold.models import Principal
 from retold.operations.circuit import Circuits, doors_from_config
-from retold.policy.claims import FIRST_DELAY, Bury, ClaimPolicy, Leave, decide_claim, decide_failure
+from retold.policy.claims import (
+    FIRST_DELAY,
+    Bury,
+    ClaimPolicy,
+    Leave,
+    decide_claim,
+    decide_failure,
+    waited,
+)
 from retold.store import Store, Transaction
 from retold.store.claims import Claim, ClaimState, Stage
 
@@ -286,6 +294,7 @@ class ExtractionSteps:
                 policy=self._policy,
                 jitter=spread(claim.session_id),
                 resumes_at=circuit.open_until,
+                waited=waited(state, tx.now),
             )
             if isinstance(decision, Bury):
                 bury(tx, state, decision.error)

@@ -154,7 +154,8 @@ def _named(door: Door) -> str:
 
 def _backlog_notices(backlog: Backlog, now: datetime) -> Iterator[str]:
     if backlog.failed:
-        yield f"{backlog.failed} sessions were set aside after too many attempts"
+        sessions = "1 session was" if backlog.failed == 1 else f"{backlog.failed} sessions were"
+        yield f"{sessions} set aside after too many attempts"
     oldest = backlog.oldest_requested_at
     if oldest is not None and now - oldest > LONGEST_WAIT:
         minutes = (now - oldest) / timedelta(minutes=1)

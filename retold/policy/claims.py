@@ -34,6 +34,11 @@ LONGEST_DELAY = timedelta(minutes=30)
 """Waits between two attempts double from the first to the longest; with five attempts that spans
 some ten minutes, more than a provider's usual outage."""
 
+WAITED_PART = 8
+"""A session whose calls alone get no answer, while the provider answers others, waits for this
+part of the time that it has waited already, up to the longest delay: a transcript that no model
+reads in time would else be sent every minute for ever."""
+
 LONGEST_WAIT = LONGEST_ASKED_FOR + LONGEST_DELAY
 """No wait that begins now ends later, not even one that a provider asked for."""
 
@@ -122,20 +127,30 @@ def decide_failure(
     policy: ClaimPolicy,
     jitter: float = 1.0,
     resumes_at: datetime | None = None,
+    waited: timedelta = timedelta(0),
 ) -> Postpone | Bury:
     """Decide what becomes of a step that failed on its ``attempt``, counted from 1.
 
     ``jitter`` in (0, 1] shortens the wait, so that sessions which failed together do not come
     back together. ``resumes_at`` is when the provider may be asked again, None when it may be now:
-    an outage uses up no attempt, so its wait grows with the rests of its provider.
+    an outage uses up no attempt, so its wait grows with the rests of its provider, or where that
+    has none with the time that the session has ``waited``.
     """
     counted = attempt if kind in COUNTED else attempt - 1
     if kind in COUNTED and attempt >= policy.max_attempts:
         return Bury(code)
     doubled = FIRST_DELAY * 2 ** min(attempt - 1, 16)
+    if kind == "outage" and resumes_at is None:
+        doubled = max(doubled, waited / WAITED_PART)
     is_for_somebody = kind == "config" or code in SETTINGS
     delay = LONGEST_DELAY if is_for_somebody else min(doubled, LONGEST_DELAY)
     return Postpone(counted, max(now, resumes_at or now) + delay * jitter)
+
+
+def waited(state: ClaimState, now: datetime) -> timedelta:
+    """Return how long a segment has been waiting for its memories since it ended."""
+    since = [moment for moment in (state.requested_at, state.ended_at) if moment is not None]
+    return max(now - max(since), timedelta(0)) if since else timedelta(0)
 
 
 def _refusal(state: ClaimState, now: datetime, policy: ClaimPolicy) -> Refusal | None:

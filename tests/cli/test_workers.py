@@ -100,7 +100,15 @@ def test_session_that_was_set_aside_is_told_by_its_own_exit_code(store, config):
 
     finished = retold_here("workers", "health", "--config", config, store=store)
     assert finished.code == 5
-    assert "1 sessions were set aside" in finished.out
+    assert "1 session was set aside" in finished.out
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1"])
+def test_grace_that_no_clock_reaches_is_refused(seconds, store):
+    finished = retold_here("worker", "all", "--grace", seconds, store=store)
+
+    assert finished.code == 2
+    assert "is not in the range x>=0" in finished.err
 
 
 def test_damaged_queue_is_refused_by_the_worker_told_by_health_and_repaired_by_reset(store, config):

@@ -125,8 +125,8 @@ def test_calibrate_refuses_a_scope_with_too_few_vectors(tmp_path, vectors):
     [
         pytest.param(["--scope", "user:ana"], "no scope holds 30 records", id="few records"),
         pytest.param(["--as", "helper/ana"], "for operators", id="a principal"),
-        pytest.param(["--admit", "nan"], "nan is no number between 0 and 1", id="no number"),
-        pytest.param(["--admit-auto", "NaN"], "is no number between 0 and 1", id="none either"),
+        pytest.param(["--admit", "nan"], "nan is not in the range 0<x<1", id="no number"),
+        pytest.param(["--admit-auto", "NaN"], "is not in the range 0<x<1", id="none either"),
         pytest.param(["--admit", "inf"], "0<x<1", id="beyond"),
         pytest.param(["--write", "{there}"], "is there already", id="never overwritten"),
     ],

@@ -127,7 +127,7 @@ def test_backlog_and_dead_letters_are_notices(working):
 
     assert health.problems == ()
     assert health.notices == (
-        "1 sessions were set aside after too many attempts",
+        "1 session was set aside after too many attempts",
         "the oldest of 1 waiting sessions waits for 20 minutes",
     )
 

@@ -16,6 +16,7 @@ from retold.policy.claims import (
     decide_failure,
     decide_stale,
     standing_of,
+    waited,
 )
 from retold.store.claims import ClaimState
 from retold.testing import MOMENT
@@ -110,6 +111,34 @@ def test_failure_of_the_world_around_uses_up_no_attempt(kind):
     assert isinstance(decision, Postpone)
     assert decision.attempts == 2
     assert decision.next_at > NOW
+
+
+@pytest.mark.parametrize(
+    ("waited", "resumes_in", "wait"),
+    [
+        pytest.param(timedelta(minutes=1), None, timedelta(seconds=30), id="a first trouble"),
+        pytest.param(timedelta(hours=2), None, timedelta(minutes=15), id="it alone gets no answer"),
+        pytest.param(timedelta(days=9), None, LONGEST_DELAY, id="never longer than that"),
+        pytest.param(
+            timedelta(days=9), 60, timedelta(seconds=90), id="the provider answers nobody"
+        ),
+    ],
+)
+def test_session_whose_calls_alone_get_no_answer_is_tried_less_and_less(waited, resumes_in, wait):
+    resumes_at = None if resumes_in is None else NOW + timedelta(seconds=resumes_in)
+
+    decision = decide_failure(
+        1, "outage", "x", now=NOW, policy=POLICY, resumes_at=resumes_at, waited=waited
+    )
+
+    assert decision == Postpone(0, NOW + wait)
+
+
+def test_time_that_a_session_waits_begins_when_it_is_over_and_wanted():
+    late = replace(WAITING, requested_at=MOMENT, ended_at=MOMENT + timedelta(hours=1))
+
+    assert waited(late, MOMENT + timedelta(hours=3)) == timedelta(hours=2)
+    assert waited(late, MOMENT) == timedelta(0)
 
 
 def test_wait_between_attempts_is_bounded_however_many_there_were():
