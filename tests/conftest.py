@@ -10,6 +10,7 @@ import pytest
 from tests import section17, skip_list
 from tests.examples import examples
 from tests.network_guard import outside_guard
+from tests.store_template import copied_stores
 
 outside_guard.install()
 
@@ -35,6 +36,19 @@ def no_outside_connection() -> Iterator[None]:
     yield
     attempts, outside_guard.refused[:] = list(outside_guard.refused), []
     assert not attempts, f"reached for another machine: {attempts}"
+
+
+COPYING = ("cli", "contracts", "integration", "properties", "scenarios", "unit", "workers")
+
+
+@pytest.fixture(autouse=True)
+def copied_new_stores(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Copy the stores that tests of behaviour make; the other folders prove how one is made."""
+    if request.node.nodeid.startswith(tuple(f"tests/{name}/" for name in COPYING)):
+        with copied_stores():
+            yield
+    else:
+        yield
 
 
 def pytest_configure(config: pytest.Config) -> None:
