@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retold.errors import InvalidInput, NotFound
+from retold.errors import InvalidInput, NotFound, StoreCorrupt
 from retold.models import (
     EVIDENCE_ORIGINS,
     EndedBy,
@@ -368,13 +368,10 @@ class SessionRepository:
         return following.id
 
     def _insert_turn(self, turn: Turn, seq: int) -> Turn:
-        row = self._tx.one(QUERIES["next_turn"], {"session_seq": seq})
-        number = 1 if row is None else int(row[0])
-        self._tx.run(
+        row = self._tx.one(
             QUERIES["insert_turn"],
             {
                 "session_seq": seq,
-                "turn": number,
                 "role": turn.role,
                 "origin": turn.origin,
                 "name": turn.name,
@@ -384,9 +381,11 @@ class SessionRepository:
                 "at": to_text(turn.at),
             },
         )
+        if row is None:
+            raise StoreCorrupt("a turn could not be stored")
         # The store's own moment: idleness must not depend on the time a host claims for a turn.
         self._tx.run(QUERIES["touch"], {"seq": seq, "at": to_text(self._tx.now)})
-        return replace(turn, turn=number)
+        return replace(turn, turn=int(row[0]))
 
 
 def _sessions(rows: Iterable[tuple[Any, ...]]) -> list[Session]:

@@ -127,17 +127,16 @@ where id = :id and extraction_requested_at is null;
 -- Remember when a segment last received a turn.
 update sessions set last_turn_at = :at where seq = :seq;
 
--- name: next_turn
--- The number of the next turn of a segment.
-select coalesce(max(turn), 0) + 1 from session_turns where session_seq = :session_seq;
-
 -- name: insert_turn
--- A new turn.
+-- A new turn, under the next number of its segment.
 insert into session_turns (
   session_seq, turn, role, origin, name, tool_name, external_key, content, at
 ) values (
-  :session_seq, :turn, :role, :origin, :name, :tool_name, :external_key, :content, :at
-);
+  :session_seq,
+  (select coalesce(max(turn), 0) + 1 from session_turns where session_seq = :session_seq),
+  :role, :origin, :name, :tool_name, :external_key, :content, :at
+)
+returning turn;
 
 -- name: turn_by_key
 -- The turn that carries a host's own key, in any segment of the conversation.
