@@ -464,11 +464,17 @@ def test_the_pool_that_is_logged_is_the_best_and_replays_as_if_all_were(build: B
             seq for seq, at in order.items() if at < max(9, 2 * k)
         }
         assert replay_fusion(row) == [tuple(one) for one in fused]
-        for alpha in (None, 0.0, 0.9):
-            scores = [score for _, score in replay_fusion(row, alpha=alpha)]
-            assert set(scores) <= {score for _, score in replay_fusion(long, alpha=alpha)}
-        ranks = [score for _, score in replay_fusion(row, 60)]
-        assert set(ranks) <= {score for _, score in replay_fusion(long, 60)}
+        for how in ({"alpha": 0.0}, {"alpha": 0.9}, {"rrf_k": 60}, {}):
+            assert by_seq(row, **how).items() <= by_seq(long, **how).items()
+        # The scale is taken from the row, not made again of what the row still holds.
+        logged = json.loads(row["candidates"]) | {"unrelated": None}
+        assert replay_fusion(row | {"candidates": json.dumps(logged)}) == replay_fusion(row)
+
+
+def by_seq(row: dict[str, Any], **how: Any) -> dict[int, float]:
+    """Return the scores of a logged search fused again, by the keys of the records."""
+    seq_of = {one[1]: one[0] for one in json.loads(row["candidates"])["rows"]}
+    return {seq_of[record_id]: score for record_id, score in replay_fusion(row, **how)}
 
 
 def test_a_row_logged_before_the_scale_was_replays_alike(build: Build) -> None:
