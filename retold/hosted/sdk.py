@@ -7,6 +7,8 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from retold.hosted.failures import Failure, failure_of
@@ -41,6 +43,26 @@ class Line:
         self.is_cut = False
 
 
+_line: ContextVar[Line | None] = ContextVar("retold_hosted_line", default=None)
+
+
+class _GivenUp(Exception):
+    """Nobody waits for the call any more."""
+
+
+def _end_if_cut(_response: object) -> None:
+    """End a call that was given up while its connection was made, which closing does not end.
+
+    A client itself reads what an error says, for as long as the server goes on saying it.
+    """
+    line = _line.get()
+    if line is not None and line.is_cut:
+        raise _GivenUp
+
+
+_HOOKS: Final = MappingProxyType({"response": [_end_if_cut]})
+
+
 class Sender:
     """Send requests, over connections that earlier calls left open. Safe across threads.
 
@@ -63,6 +85,7 @@ class Sender:
         No single wait for a byte is longer than ``seconds``.
         """
         with quiet_clients():
+            token = _line.set(line)
             try:
                 client = self._taken(target) or _opened(target)
                 hush_loaded()
@@ -71,6 +94,8 @@ class Sender:
                 answer = _asked(client, target.package, arguments, seconds, line)
             except Exception as error:
                 answer = failure_of(error, self._clock())
+            finally:
+                _line.reset(token)
             self._given_back(target, line, healthy=not isinstance(answer, Failure))
         return answer
 
@@ -153,16 +178,21 @@ def _opened(target: Target) -> Client:
             api_key=target.key,
             base_url=target.base_url,
             max_retries=0,
+            http_client=anthropic.DefaultHttpxClient(event_hooks=_HOOKS),
             **_untraced(anthropic.Anthropic),
         )
     import openai
 
+    transport = openai.DefaultHttpxClient(event_hooks=_HOOKS)
     if target.provider == "openai":
-        return openai.OpenAI(api_key=target.key, base_url=target.base_url, max_retries=0)
+        return openai.OpenAI(
+            api_key=target.key, base_url=target.base_url, max_retries=0, http_client=transport
+        )
     client = openai.OpenAI(
         api_key=target.key,
         base_url=target.base_url,
         max_retries=0,
+        http_client=transport,
         default_headers=_foreign_headers(),
     )
     # What the environment names here is an account at OpenAI, and this is another provider.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 
 import pytest
@@ -427,6 +428,29 @@ def test_call_given_up_while_its_client_was_being_made_sends_nothing(model, monk
 
         assert [thread for thread in left if thread.is_alive()] == []
         assert loopback.exchanges == []
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("status", [200, 500])
+def test_call_given_up_while_its_connection_was_being_made_ends_with_it(model, status, monkeypatch):
+    """Closing a client ends no connection that is just being made."""
+    given_up, connect = threading.Event(), socket.create_connection
+
+    def slowly(*args, **options):
+        given_up.wait(20)
+        return connect(*args, **options)
+
+    with LoopbackModel(lambda _: Fault(status, way="drip")) as loopback:
+        client = HostedCompletions(settings_for(loopback.url), environ=KEYS)
+        monkeypatch.setattr(socket, "create_connection", slowly)
+        with pytest.raises(ModelTimeout):
+            client.complete(ask(model, timeout_ms=300))
+        left = [one for one in threading.enumerate() if one.name == "retold-hosted"]
+        given_up.set()
+        for thread in left:
+            thread.join(20)
+
+        assert [thread for thread in left if thread.is_alive()] == []
 
 
 def test_attempts_share_one_deadline(hosted_for, pauses):
