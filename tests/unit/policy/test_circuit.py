@@ -90,6 +90,12 @@ def test_provider_is_left_alone_as_long_as_it_asks_for(asked, rest):
     assert circuit.open_until == NOW + rest
 
 
+def test_call_that_fails_late_does_not_shorten_the_rest_that_another_was_told():
+    told = after_outage(outages(OPENS_AFTER - 1), NOW, retry_after_seconds=3000)
+
+    assert after_outage(told, LATER).open_until == NOW + timedelta(seconds=3000)
+
+
 def test_call_that_was_not_made_lets_the_next_one_see():
     circuit = after_no_call(Circuit("half_open", 4, LATER), NOW)
 
