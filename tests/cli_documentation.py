@@ -72,15 +72,17 @@ def prepare(path: Path) -> None:
 class LabRunner(Runner):
     """Run the examples of a page with the lab's clock and ids, 80 columns wide."""
 
+    retold = (
+        "-c",
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from tests.cli_documentation import lab_command\nsys.exit(lab_command())\n",
+    )
+
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         (tools := directory / ".lab").mkdir()
         command = tools / "retold"
-        command.write_text(
-            f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n"
-            "from tests.cli_documentation import lab_command\nsys.exit(lab_command())\n",
-            encoding="utf-8",
-        )
+        command.write_text(f"#!{sys.executable}\n{self.retold[1]}", encoding="utf-8")
         command.chmod(0o755)
         self.environment["PATH"] = f"{tools}{os.pathsep}{self.environment['PATH']}"
         self.environment["COLUMNS"] = "80"

@@ -176,6 +176,9 @@ for request in sys.stdin:
 class Runner:
     """Run the examples of one page in a directory of their own; a context manager."""
 
+    retold = ("-m", "retold")
+    """What Python runs for a plain call of ``retold``."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.environment = example_environment(os.environ, directory)
@@ -230,8 +233,7 @@ class Runner:
             "timeout": SECONDS,
         }
         if PLAIN_CALL.fullmatch(line):
-            words = [sys.executable, "-m", *shlex.split(line)]
-            done = warm_run(words, **options)
+            done = warm_run([sys.executable, *self.retold, *shlex.split(line)[1:]], **options)
         else:
             done = subprocess.run(["bash", "-c", line], check=False, **options)
         status = f"[exit {done.returncode}]\n" if done.returncode else ""
