@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-import snowballstemmer
+import Stemmer
 
 from retold.ingest.lexical_judge import vocabulary
 
@@ -92,11 +92,11 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-def _stemmer(language: str) -> snowballstemmer.stemmer:
-    """Return this thread's stemmer: the pure Python ones keep the word being stemmed as state."""
-    stemmers: dict[str, snowballstemmer.stemmer] = _local.__dict__.setdefault("stemmers", {})
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    """Return this thread's stemmer: one keeps the word that it works on."""
+    stemmers: dict[str, Stemmer.Stemmer] = _local.__dict__.setdefault("stemmers", {})
     if language not in stemmers:
-        stemmers[language] = snowballstemmer.stemmer(language)
+        stemmers[language] = Stemmer.Stemmer(language, 0)  # without a memory of its own
     return stemmers[language]
 
 

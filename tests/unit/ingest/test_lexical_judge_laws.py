@@ -114,9 +114,9 @@ def eager_switching():
 
 @pytest.mark.usefixtures("eager_switching")
 def test_stems_are_the_same_from_sixteen_threads():
-    """The pure Python stemmers keep a word as state: shared between threads they mix words up.
+    """A stemmer keeps a word as state and is one thread's, as its documentation asks.
 
-    Making `normalise._stemmer` keep its stemmers in one dict for all threads makes this test fail.
+    The interpreter's lock hides it where a stemmer is shared; a build without that lock would not.
     """
     words = [f"{head}{root}{end}" for head in "bcdfgm" for root in ROOTS for end in ENDINGS]
     expected = [normalise.snowball(word) for word in words]
