@@ -42,6 +42,7 @@ from retold.policy.claims import (
     Leave,
     decide_claim,
     decide_failure,
+    decide_stale,
     waited,
 )
 from retold.store import Store, Transaction
@@ -369,6 +370,17 @@ def retry_after(error: Exception) -> float | None:
 def spread(session_id: str) -> float:
     """Return a factor from 0.5 to 1 that is the session's own, so that waits do not end at once."""
     return 0.5 + (zlib.crc32(session_id.encode()) % 1000) / 2000
+
+
+def free(tx: Transaction, state: ClaimState, policy: ClaimPolicy) -> bool:
+    """Take a claim from a lost worker; False when the session was set aside instead."""
+    decision = decide_stale(state, policy)
+    if isinstance(decision, Bury):
+        bury(tx, state, decision.error)
+        return False
+    note(tx, "extraction.reclaimed", state, attempt=state.attempts)
+    tx.claims.release(state.session_id)
+    return True
 
 
 def bury(tx: Transaction, state: ClaimState, error: str) -> None:

@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from retold.config import RetoldConfig
 from retold.ingest.segments import note_segment
-from retold.operations.steps import bury, claim_policy, note
-from retold.policy.claims import Bury, decide_stale, is_live
+from retold.operations.steps import claim_policy, free
 from retold.store import Store
 
 BATCH = 100
@@ -89,20 +88,10 @@ class Sweep:
 
     def _free_stale(self) -> tuple[int, int]:
         """Take a batch of claims away from lost workers; return those freed and those set aside."""
-        freed = buried = 0
         with self._store.read() as tx:
             if not tx.claims.list_stale(self._policy.limits(tx.now), limit=1):
                 return 0, 0
         with self._store.write() as tx:
-            for session_id in tx.claims.list_stale(self._policy.limits(tx.now), limit=BATCH):
-                state = tx.claims.require(session_id)
-                if is_live(state, tx.now, self._policy):
-                    continue
-                if isinstance(decision := decide_stale(state, self._policy), Bury):
-                    bury(tx, state, decision.error)
-                    buried += 1
-                    continue
-                note(tx, "extraction.reclaimed", state, attempt=state.attempts)
-                tx.claims.release(session_id)
-                freed += 1
-        return freed, buried
+            lost = tx.claims.list_stale(self._policy.limits(tx.now), limit=BATCH)
+            freed = [free(tx, tx.claims.require(each), self._policy) for each in lost]
+        return freed.count(True), freed.count(False)

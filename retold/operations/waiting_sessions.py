@@ -11,8 +11,8 @@ from retold.config import RetoldConfig
 from retold.errors import InvalidInput, NotFound
 from retold.models import Event
 from retold.operations.requests import make_due, note_again
-from retold.operations.steps import bury, claim_policy, note
-from retold.policy.claims import Bury, ClaimPolicy, Standing, decide_stale, standing_of
+from retold.operations.steps import claim_policy, free
+from retold.policy.claims import ClaimPolicy, Standing, standing_of
 from retold.store import Store, Transaction
 from retold.store.claims import ClaimState, Mode, Stage
 from retold.text import require_limit
@@ -124,7 +124,7 @@ def retry_selected(
             tx.claims.revive(state.session_id)
             note_again(tx, state, "put_back", actor=actor)
         elif selection == "stale":
-            _free(tx, state, policy)
+            free(tx, state, policy)
         else:
             make_due(tx, state)
 
@@ -251,15 +251,6 @@ def _is_of(state: ClaimState, selection: Selection, now: datetime, policy: Claim
         return standing == ("lost" if selection == "stale" else "set_aside")
     is_done = state.extracted_at is not None and state.mode == "run"
     return state.requested_at is not None and state.failed_at is None and not is_done
-
-
-def _free(tx: Transaction, state: ClaimState, policy: ClaimPolicy) -> None:
-    """Take a claim from a lost worker as the sweep does."""
-    if isinstance(decision := decide_stale(state, policy), Bury):
-        bury(tx, state, decision.error)
-        return
-    note(tx, "extraction.reclaimed", state, attempt=state.attempts)
-    tx.claims.release(state.session_id)
 
 
 def _row(state: ClaimState, now: datetime, policy: ClaimPolicy) -> WaitingSession:
