@@ -91,16 +91,17 @@ class Floors:
             return self._passed_lexical(match)
         if match.share < self._fraction:
             return None
-        return self._counted(match, f"lexical: {match.share:.2f} of what the query says")
+        part = "all of it" if match.share == 1.0 else f"{match.share:.2f} of the query"
+        return self._counted(match, f"lexical: {part}")
 
     def missed_words(self, candidate: Candidate) -> str:
         """Return what the words of a candidate miss, where they alone decide."""
         match = candidate.lexical_match
         if match is None or match.share is None or not match.terms:
             return self._missed_lexical(match)
-        text = f"lexical {match.share:.2f} of what the query says"
+        text = f"lexical {match.share:.2f} of the query"
         if match.share < self._fraction:
-            text = f"lexical {below(match.share, self._fraction)} of what the query says"
+            text = f"lexical {below(match.share, self._fraction)} of the query"
         return text + self._too_few(match)
 
     def _passed(self, candidate: Candidate) -> str | None:
