@@ -95,7 +95,10 @@ def session_scores(
         [gain * inverse_frequency(sessions, int(np.count_nonzero(of_phrase)))]
         for of_phrase in times
     ]
-    scores: SessionScores = np.add.reduce(times / (times + saturation) * rarity, axis=0)
+    scores: SessionScores = np.zeros(len(records))
+    # One by one: numpy adds in another order where there is but one session, others' included.
+    for of_phrase in times / (times + saturation) * rarity:
+        scores += of_phrase
     scores[records > most_records] = 0.0
     return scores
 
@@ -122,16 +125,21 @@ def _sized(owners: Owners, size: int) -> Owners:
 
 
 def _all_found(words: Words, phrases: Sequence[Phrase]) -> _AllFound:
-    """Return the rows that hold each phrase, whoever may see them, and how often."""
+    """Return the rows that hold each phrase, whoever may see them, and how often.
+
+    Single words come first, each kind in the order of the query, whether rows changed or not: the
+    order of adding rounds.
+    """
     postings = words.postings
+    known = [found for one in phrases if (found := words.vocabulary.numbers(one)) is not None]
+    known.sort(key=_is_phrase)
     plain: list[tuple[Rows, Counts]] = []
     others: list[Occurrences] = []
     is_changed = words.replaced is not None or len(words.recent) > 0
-    for phrase in phrases:
-        numbers = words.vocabulary.numbers(phrase)
-        if numbers is not None and (is_changed or len(numbers) > 1):
+    for numbers in known:
+        if is_changed or _is_phrase(numbers):
             others.append(_found(words, numbers))
-        elif numbers is not None:
+        else:
             plain.append(postings.of(numbers[0]))
     rows = [rows for rows, _ in plain] + [one.rows for one in others]
     times = [one.times for one in others]
@@ -141,6 +149,10 @@ def _all_found(words: Words, phrases: Sequence[Phrase]) -> _AllFound:
     if not sum(sizes):
         return _AllFound(_NOWHERE.rows, _NOWHERE.times, [])
     return _AllFound(np.concatenate(rows), np.concatenate(times), sizes)
+
+
+def _is_phrase(numbers: Sequence[int]) -> bool:
+    return len(numbers) > 1
 
 
 def _found(words: Words, numbers: Sequence[int]) -> Occurrences:

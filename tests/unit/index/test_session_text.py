@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from retold.index.bm25 import EligibleWords
@@ -12,6 +12,7 @@ from retold.index.columns import NEVER_US, NO_SESSION, Columns, encode_flags
 from retold.index.postings import Vocabulary, encoded
 from retold.index.session_text import SessionTotals, session_scores
 from retold.index.words import Words
+from tests.examples import examples
 
 FLAGS = encode_flags("episodic", "confirmed", "user_statement")
 TURNS = st.lists(
@@ -101,3 +102,29 @@ def test_what_is_kept_between_searches_is_never_that_of_other_rows():
         eligible = columns.eligible(scopes, now_us=0)
         scores = [session_scores(words, eligible, [("a",)], 9, held) for held in (None, kept, kept)]
         assert scores[0].tolist() == scores[1].tolist() == scores[2].tolist()
+
+
+WORDS = [f"w{at}" for at in range(12)]
+SAID = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30)
+
+
+@settings(max_examples=examples(60))
+@example(
+    ["w0 w1 w1 w1 w2 w3 w3 w4 w5 w5 w6 w6 w7 w7 w8 w8 w8 w9 w9 w10 w11".split()], [["w1"]], WORDS
+)
+@given(st.lists(SAID, min_size=1, max_size=6), st.lists(SAID, max_size=3), SAID)
+def test_no_bit_of_a_score_depends_on_what_others_store_or_change(mine, others, asked):
+    """Fails when only words found in postings are added before phrases, or one session pairwise."""
+    phrases = [(WORDS[0], WORDS[1]), *((word,) for word in asked), (WORDS[2], WORDS[3])]
+    own = [(len(others) + at % 2, 1, said) for at, said in enumerate(mine)]
+    alone, words = indexed([(at % 2, 1, said) for at, said in enumerate(mine)])
+    expected = session_scores(words, alone.eligible([1], now_us=0), phrases, 100)
+
+    beside, words = indexed([*((at, 2, said) for at, said in enumerate(others)), *own])
+    changed = words
+    if others:
+        last = encoded([words.vocabulary[word] for word in asked], np.zeros(len(asked), np.int32))
+        changed = words.with_rows({0: last})
+    for of_words in (words, changed):
+        found = session_scores(of_words, beside.eligible([1], now_us=0), phrases, 100)
+        assert found[len(others) :].tolist() == expected.tolist()
