@@ -92,11 +92,7 @@ class LateInteraction:
         """
         listed = sorted(scored, key=_best_first)[: self._lever.candidates] if queries else []
         stored = self._cache.read(tx, [one.seq for one in listed])
-        compared = [stored[seq] for seq in stored]
-        best = [late_similarity(query, compared) for query in queries]
-        similarities = (
-            dict(zip(stored, np.maximum.reduce(best).tolist(), strict=True)) if best else {}
-        )
+        similarities = _compared(queries, stored)
         return moved(scored, similarities, self._lever.weight), LateScores(
             self._lever.weight, similarities
         )
@@ -106,7 +102,7 @@ def _compared(
     queries: Sequence[PackedTokens], stored: Mapping[int, PackedTokens]
 ) -> dict[int, float]:
     """Return each record's similarity with the query that it matches best."""
-    if not stored:
+    if not stored or not queries:
         return {}
     best = [late_similarity(query, list(stored.values())) for query in queries]
     return dict(zip(stored, np.maximum.reduce(best).tolist(), strict=True))
