@@ -100,13 +100,17 @@ class _Held:
     tokens: PackedTokens = field(repr=False)
     seen: Clocks
 
+    def is_of(self, version: int, clocks: Clocks) -> bool:
+        """Return whether this is what a snapshot holds; versions of two files are counted alike."""
+        return self.version == version and self.seen.store_epoch == clocks.store_epoch
+
 
 class TokenVectorCache:
     """The token vectors of the records that searches looked at last; safe across threads.
 
     What is remembered counts as long as the store's counters stand still, and is compared with the
-    store once when they moved. A record that has none is asked for with every search, so those
-    that are filled in later are found.
+    store once when they moved; of a file that was replaced as a whole nothing counts. A record that
+    has none is asked for with every search, so those that are filled in later are found.
     """
 
     def __init__(self, identity: EmbeddingIdentity, most_bytes: int = MOST_BYTES) -> None:
@@ -125,13 +129,15 @@ class TokenVectorCache:
         clocks = tx.meta.clocks()
         with self._lock:
             held = {seq: one for seq in seqs if (one := self._held.get(seq)) is not None}
+            for seq in held:
+                self._held.move_to_end(seq)
         doubtful = [seq for seq in seqs if seq not in held or held[seq].seen != clocks]
         if doubtful:
             versions = tx.token_vectors.versions(doubtful, self._identity)
             kept = {
                 seq: held[seq]
                 for seq, version in versions.items()
-                if seq in held and held[seq].version == version
+                if seq in held and held[seq].is_of(version, clocks)
             }
             read = tx.token_vectors.read(versions.keys() - kept.keys(), self._identity)
             fresh = {seq: _Held(version, one, clocks) for seq, (version, one) in read.items()}

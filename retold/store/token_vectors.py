@@ -67,12 +67,14 @@ def pack_tokens(vectors: npt.NDArray[np.float32], dims: int) -> PackedTokens:
 def unpack_tokens(blob: bytes, dims: int) -> PackedTokens:
     """Return what ``to_bytes`` was called on, without copying.
 
-    Raises StoreCorrupt for a wrong size.
+    Raises StoreCorrupt for a wrong size and for scales that are not finite.
     """
     tokens, rest = divmod(len(blob), dims + _SCALE.itemsize)
     if rest or not tokens:
         raise StoreCorrupt("token vectors have the wrong size; drop them and fill them in again")
     scales = np.frombuffer(blob, dtype=_SCALE, count=tokens)
+    if not np.isfinite(scales).all():
+        raise StoreCorrupt("token vectors are not finite; drop them and fill them in again")
     codes = np.frombuffer(blob, dtype=np.int8, offset=scales.nbytes).reshape(tokens, dims)
     return PackedTokens(codes, scales)
 
@@ -125,7 +127,7 @@ class TokenVectorRepository:
     def read(
         self, seqs: Iterable[int], identity: EmbeddingIdentity
     ) -> dict[int, tuple[int, PackedTokens]]:
-        """Return the same with what is stored. Raises StoreCorrupt for a row of a wrong size."""
+        """Return the same with what is stored. Raises as ``unpack_tokens``."""
         rows = self._tx.run(QUERIES["codes"], _wanted(seqs, identity))
         return {seq: (version, unpack_tokens(codes, identity.dims)) for seq, version, codes in rows}
 

@@ -150,10 +150,13 @@ def test_put_without_a_vector_stores_nothing(store):
     assert rows(store) == []
 
 
-def test_read_reports_a_row_that_was_cut(store):
+@pytest.mark.parametrize(
+    "codes", [b"\0", b"\0\0\xc0\x7f" + bytes(DIMS)], ids=["cut", "a scale that is no number"]
+)
+def test_read_reports_a_row_that_was_damaged(store, codes):
     (seq,) = write(store, axis(0))
     with store.write() as tx:
-        tx.run("update token_vectors set codes = x'00'")
+        tx.run("update token_vectors set codes = :codes", {"codes": codes})
 
     with pytest.raises(StoreCorrupt), store.read() as tx:
         tx.token_vectors.read([seq], IDENTITY)

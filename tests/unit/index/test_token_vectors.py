@@ -164,6 +164,28 @@ def test_cache_gives_up_what_was_used_longest_ago(tmp_path):
             counting = CountingReads(tx)
             assert list(cache.read(counting, seqs[::-1])) == seqs[::-1]
             assert counting.rows == 1
+            one, two, three = seqs
+            for asked, rows_read in ((two, 1), (one, 1), (two, 1), (three, 2), (two, 2)):
+                cache.read(counting, [asked])
+                assert counting.rows == rows_read
+
+
+def test_cache_trusts_no_version_of_a_file_that_was_replaced(tmp_path):
+    """Versions of two histories are counted alike and mean other vectors."""
+    cache = TokenVectorCache(IDENTITY)
+    with open_store(tmp_path / "memory.db") as store:
+        with store.write() as tx:
+            seq = insert(tx, Row(vector=axis(0)))
+            tx.token_vectors.put(seq, packed(1, 2, DIMS))
+        with store.read() as tx:
+            cache.read(tx, [seq])
+        with store.write() as tx:
+            tx.meta.set_text("store_epoch", "another")
+            tx.token_vectors.put(seq, packed(2, 2, DIMS))
+        with store.read() as tx:
+            found = cache.read(tx, [seq])[seq]
+
+    assert found.codes.tolist() == packed(2, 2, DIMS).codes.tolist()
 
 
 # --- which words count ------------------------------------------------------------------------
