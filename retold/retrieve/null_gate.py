@@ -26,21 +26,17 @@ def decide_by_null(
     Step 0 drops excluded source kinds. Step 1 lets everything pass when some query has a Z of at
     least the threshold of who issued the search. A query without a Z opens the gate to those
     candidates only whose words reach the lexical floors; an exact entity match opens it to none.
-    Step 2 drops survivors below a part of the best fused score. The time that a query names, a
-    matching turn next to it and the match of its single words count for a record there; the
-    company of its session, its age and who it is about only order what passes.
+    Step 2 drops survivors below a part of the best fused score, or of what single words left of
+    all of them, so that it never drops the best. The time that a query names, a matching turn next
+    to it and the match of its single words count for a record there; the company of its session,
+    its age and who it is about only order what passes.
     """
     step_1 = _step_1(signals, cfg)
-    verdicts = [step_1(candidate) for candidate in candidates]
-    top = max(
-        (one.fused_score for one, (passed, _) in zip(candidates, verdicts, strict=True) if passed),
-        default=0.0,
-    )
-    least = cfg.null_z.relative_cut * top
+    verdicts = [(*step_1(candidate), _own_score(candidate)) for candidate in candidates]
+    least = _least_score(candidates, verdicts, cfg.null_z.relative_cut)
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
-    for candidate, (passed, reason) in zip(candidates, verdicts, strict=True):
-        score = _own_score(candidate)
+    for candidate, (passed, reason, score) in zip(candidates, verdicts, strict=True):
         if passed and score >= least:
             kept.append(evolve(candidate, gate_reason=reason))
             continue
@@ -90,6 +86,18 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
 
 def _no_nearer(null: NullSignals, least: float) -> str:
     return _UNRELATED if null.z is None else f"{_UNRELATED}: Z {below(null.z, least)}"
+
+
+def _least_score(
+    candidates: Sequence[Candidate], verdicts: Sequence[tuple[bool, str, float]], share: float
+) -> float:
+    """Return what a candidate needs at step 2, which the best one of step 1 always has."""
+    passing = [pair for pair in zip(candidates, verdicts, strict=True) if pair[1][0]]
+    if not passing:
+        return 0.0
+    best_fused = max(candidate.fused_score for candidate, _ in passing)
+    best_own = max(score for _, (_, _, score) in passing)
+    return min(share * min(best_fused, best_own), best_own)
 
 
 def _own_score(candidate: Candidate) -> float:

@@ -124,6 +124,20 @@ def test_only_what_bears_on_the_query_lifts_a_record_over_the_cut(name: Any, pas
     assert (2 in [one.seq for one in outcome.kept]) is passes
 
 
+def test_the_cut_always_leaves_the_best_whatever_single_words_take_from_it() -> None:
+    """Fails when what the best fused record had before is all that others are compared with."""
+
+    def kept(*members: tuple[float, float]) -> list[int]:
+        pool = [
+            candidate(seq, fused_score=fused, boosts=(Boost("late_interaction", amount, ""),))
+            for seq, (fused, amount) in enumerate(members, start=1)
+        ]
+        return [one.seq for one in decide(signals(1.4), pool, CFG).kept]
+
+    assert kept((1.0, -0.9), (0.1, 0.2), (0.1, -0.1)) == [2]
+    assert kept((0.1, -0.3), (0.1, -0.2)) == [2]
+
+
 def test_an_excluded_record_sets_no_measure_for_the_others() -> None:
     pool = [
         candidate(1, fused_score=1.0, source_kind="session_summary"),
