@@ -64,7 +64,7 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
     least = cfg.null_z.threshold(signals.trigger)
     null = signals.null
     z = None if null is None else null.z
-    stands_out = None if z is None or z < least else f"passed on query: Z {z:.1f} >= {least:g}"
+    stands_out = None if z is None or z < least else f"passed on query: Z {_reached(z, least)}"
     words_count = null is None or null.is_partial
     closed = None if words_count or null is None else f"step 1, query: {_no_nearer(null, least)}"
 
@@ -82,6 +82,12 @@ def _step_1(signals: QuerySignals, cfg: GateConfig) -> _Verdict:
         return False, f"step 1, query: {missed_null(signals, candidate, cfg)}"
 
     return verdict
+
+
+def _reached(z: float, least: float) -> str:
+    """Return ``z >= least`` with as many decimals as make it true."""
+    shown = (f"{z:.{decimals}f}" for decimals in range(1, 9))
+    return f"{next((text for text in shown if float(text) >= least), repr(z))} >= {least:g}"
 
 
 def _no_nearer(null: NullSignals, least: float) -> str:

@@ -102,6 +102,20 @@ def test_one_decision_about_the_query(
     assert says in why
 
 
+@pytest.mark.parametrize(
+    ("z", "least", "says"),
+    [(10.71, 1.0, "Z 10.7 >= 1"), (1.25, 1.25, "Z 1.25 >= 1.25"), (1.451, 1.45, "Z 1.5 >= 1.45")],
+)
+def test_what_opened_the_gate_is_never_shown_below_the_threshold(
+    z: float, least: float, says: str
+) -> None:
+    """Thresholds of `retold calibrate` have two decimals."""
+    cfg = GateConfig.model_validate({"kind": "null_z", "null_z": {"explicit": least}})
+    (kept,) = decide(signals(z), [candidate(fused_score=0.9)], cfg).kept
+
+    assert kept.gate_reason == f"passed on query: {says}"
+
+
 def test_the_cut_compares_with_the_best_fused_score() -> None:
     pool = [candidate(seq, fused_score=score) for seq, score in ((1, 0.8), (2, 0.4), (3, 0.39))]
     outcome = decide(signals(1.4), pool, CFG)
