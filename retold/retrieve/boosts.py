@@ -175,7 +175,8 @@ def raised_by_session(
         return None
     tops = np.zeros(int(facts.sessions.max()) + 1)
     codes = facts.sessions[belongs]
-    np.maximum.at(tops, codes, fused[belongs] * (weight / best))
+    # In this order the best one's part is the weight itself, whatever it is.
+    np.maximum.at(tops, codes, fused[belongs] / best * weight)
     amounts = np.zeros(len(fused))
     amounts[belongs] = tops[codes]
     amounts[amounts <= _LEAST] = 0.0

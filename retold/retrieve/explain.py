@@ -200,7 +200,7 @@ def _summary(candidate: Candidate, gate: str) -> str:
         parts.append(f"lexical {share}(rank {candidate.lexical.rank})")
     if candidate.entity is not None:
         parts.append(f"entity (rank {candidate.entity.rank})")
-    alone = "only beside a match" if candidate.boosts else "only as a counterpart"
+    alone = "only beside a match" if candidate.fused_rank else "only as a counterpart"
     matched = ", ".join(parts) or alone
     rank = f"; fused rank {candidate.fused_rank}" if candidate.fused_rank else ""
     passed = f"; passed gate on {gate.removeprefix('passed on ').partition(':')[0]}"

@@ -47,7 +47,7 @@ from retold.retrieve.null_signals import (
     unknown_share,
 )
 from retold.retrieve.poolfacts import Spoken, boost_pool
-from retold.retrieve.query_dates import query_dates
+from retold.retrieve.query_dates import in_zone, query_dates
 from retold.retrieve.signals import BankStatistics, NullSignals, QuerySignals
 from retold.retrieve.snapshot import Readable, rows_offered
 from retold.retrieve.terms import QueryTerm
@@ -403,7 +403,7 @@ class PoolFinder:
             asked.eligible,
             named={seq: _EARNED[role] for seq, role in entity.role_of.items()},
             dates=query_dates(
-                asked.trace.rewritten.queries, now.astimezone(ZoneInfo(levers.time_zone))
+                asked.trace.rewritten.queries, in_zone(now, ZoneInfo(levers.time_zone))
             ),
             now_us=to_us(now),
             levers=levers,

@@ -137,6 +137,14 @@ def query_dates(queries: Sequence[str], now: datetime) -> QueryDates:
     return QueryDates(tuple(_interval(span, zone) for span in _united(sorted(spans))))
 
 
+def in_zone(now: datetime, zone: tzinfo) -> datetime:
+    """Return an aware moment in a time zone; as it is where the calendar ends before."""
+    try:
+        return now.astimezone(zone)
+    except OverflowError:
+        return now
+
+
 def _spans(query: str, today: date) -> Iterator[Span]:
     anchors = Anchors(query)
     found = [*_named(anchors, today), *_relative(anchors, today)]

@@ -77,6 +77,18 @@ def test_a_session_of_moderate_size_is_raised_by_its_best_match():
     assert found == [{"session": 0.3}, {"session": 0.3}, {}, {}, {}]
 
 
+@pytest.mark.parametrize("best", [0.285, 0.8, 1.0])
+def test_the_best_match_lies_in_the_best_session_however_it_rounds(best):
+    history, known = History(to_us(NOW), to_us(NOW)), facts([0, 0], [1, 2])
+    (raised,) = boosts_of(np.array([best, 0.2]), known, UNDATED, history, ONLY_SESSIONS)
+
+    first, second = raised.at(np.arange(2))
+
+    assert first.amount == 0.3
+    assert "the best match" in first.reason
+    assert "a good match" in second.reason
+
+
 def test_the_part_of_a_weaker_session_is_its_best_score_over_the_best_of_all():
     found = scored([0.8, 0.4, 0.2], facts([0] * 3, [1, 2, 2]), cfg=ONLY_SESSIONS)
 

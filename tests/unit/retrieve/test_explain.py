@@ -84,6 +84,10 @@ def test_summary_names_in_plain_words_what_raised_a_record() -> None:
     )
 
 
+def test_a_turn_that_only_stood_beside_a_match_is_no_counterpart_without_boosts() -> None:
+    assert why(fused_rank=7).summary == "matched: only beside a match; fused rank 7"
+
+
 def test_a_duplicate_without_a_vector_was_equal_in_words() -> None:
     given = candidate(1)
     found = why_of(given, Duplicate(candidate(2), given, float("nan")))

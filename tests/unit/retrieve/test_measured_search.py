@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,25 @@ def test_a_date_is_that_of_the_time_zone_that_is_set(tmp_path: Path) -> None:
 
     assert sorted(found[0]) == [[], []]
     assert sorted(found[1]) == [[], ["date_interval"]]
+
+
+@pytest.mark.parametrize(
+    ("zone", "now"),
+    [
+        ("America/New_York", datetime(1, 1, 1, 2, tzinfo=UTC)),
+        ("Asia/Tokyo", datetime(9999, 12, 31, 22, tzinfo=UTC)),
+    ],
+)
+def test_a_clock_at_an_end_of_the_calendar_is_searched_like_any(
+    tmp_path: Path, zone: str, now: datetime
+) -> None:
+    """Fails where the moment has no name in the time zone that is set."""
+    world = measured(tmp_path / "store.sqlite", time_zone=zone)
+    world.clock.advance(now - world.clock())
+    world.add("rang the temple bell", event_at=now)
+
+    assert world.contents("which bell rang last week") == ["rang the temple bell"]
+    world.close()
 
 
 def test_a_group_is_shown_once_with_its_size_and_its_members_ids(world: World) -> None:
