@@ -134,9 +134,9 @@ def calibrate(
     """Measure the fullest scopes of a store, or those that are named.
 
     Each scope counts as what one caller may read. ``prompts`` are unrelated ones of the caller's
-    own; without any the bank's are used. Raises InvalidInput when no scope holds
-    ``LEAST_RECORDS`` records, EmbeddingProfileMismatch for vectors of another model and what the
-    embedder raises.
+    own; without any the bank's are used. A scope with fewer than ``LEAST_RECORDS`` vectors is
+    passed over. Raises InvalidInput for one that is named and when no scope holds enough,
+    EmbeddingProfileMismatch for vectors of another model and what the embedder raises.
     """
     reference = NullReference()
     reference.embed(embedder)
@@ -149,9 +149,13 @@ def calibrate(
         index.refresh(tx, config.embedding.incremental_reload_max)
         probe = _Probe(tx, index, reference, vectors, texts if prompts else ())
         weight = resolve_levers(config.retrieval).gate.null_z.unk_weight
-        measured = [
-            probe.measured(eligible, weight) for eligible in _eligible_sets(tx, index, scopes)
-        ]
+        sets = _eligible_sets(tx, index, scopes)
+        measured = [found for one in sets if (found := probe.measured(one, weight)) is not None]
+    if not measured or (scopes and len(measured) < len(sets)):
+        raise InvalidInput(
+            f"a scope holds fewer than {LEAST_RECORDS} records with a vector; "
+            "embed its records first"
+        )
     return _calibration(identity, measured, len(texts), own_probes=bool(prompts), rates=rates)
 
 
@@ -208,16 +212,14 @@ class _Probe:
         self._vectors = vectors
         self._own = phrases_of_queries(own, tx.lexical.tokens)
 
-    def measured(self, eligible: Eligible, unk_weight: float) -> _Probed:
+    def measured(self, eligible: Eligible, unk_weight: float) -> _Probed | None:
+        """Return what is found among some records; None when too few of them have a vector."""
         words = self._index.words(self._tx, eligible)
         sample = self._reference.sample(self._index, words, eligible, self._tx.lexical.tokens)
         compared = _compared(self._index, eligible)
         with_vector = int(np.count_nonzero(~np.isnan(compared).all(axis=1)))
         if sample is None or with_vector < LEAST_RECORDS:
-            raise InvalidInput(
-                f"a scope holds fewer than {LEAST_RECORDS} records with a vector; "
-                "embed its records first"
-            )
+            return None
         tops, z = sample.tops, left_out_z(sample, unk_weight)
         if self._own:
             best = [self._index.search_many([one], eligible, 1)[0][1] for one in self._vectors]

@@ -11,6 +11,7 @@ from retold.config import parse_config
 from retold.errors import InvalidInput
 from retold.host import HostItem
 from retold.index import embedder as embedders
+from retold.models import Scope
 from retold.operations.calibration import (
     LEAST_RECORDS,
     calibrate,
@@ -21,7 +22,7 @@ from retold.operations.calibration import (
 from retold.retrieve.null_signals import BankSample
 from retold.testing import MemoryLab
 from tests.cli_support import retold_here
-from tests.unit.retrieve.world import World
+from tests.unit.retrieve.world import ANA, World
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet juniper kelp larch".split()
 CONTENTS = [f"The {one} box stands beside the {two}." for one in WORDS for two in WORDS[:4]]
@@ -118,6 +119,24 @@ def test_calibrate_refuses_a_scope_with_too_few_vectors(tmp_path, vectors):
 
         with pytest.raises(InvalidInput, match="30 records with a vector; embed its records"):
             calibrate(world.store, world.embedder, world.config)
+
+
+def test_a_scope_without_vectors_is_passed_over_unless_it_is_named(tmp_path):
+    with closing(World(tmp_path / "store.sqlite")) as world:
+        for at in range(LEAST_RECORDS + 1):
+            world.add(f"planted bean {at}")
+            world.add(f"sowed a pea {at}", scope="project:garden", vector=False)
+
+        found = calibrate(world.store, world.embedder, world.config)
+
+        assert (found.scopes, found.records) == (1, LEAST_RECORDS + 1)
+        with pytest.raises(InvalidInput, match="embed its records first"):
+            calibrate(
+                world.store,
+                world.embedder,
+                world.config,
+                scopes=[ANA.private_scope, Scope.parse("project:garden")],
+            )
 
 
 @pytest.mark.parametrize(
