@@ -98,13 +98,13 @@ def replay_late_interaction(
     """Return (record id, score), best first, as recorded or with another weight of single words.
 
     Scores are those before freshness multiplies them; 0 is the order without late interaction.
-    Raises InvalidInput for a search in which it did not run.
+    Raises InvalidInput for a search in which it did not run, and as ``logged_candidates``.
     """
+    candidates = sorted(logged_candidates(row), key=lambda one: one.fused_rank)
     logged = json.loads(row["candidates"]).get("late_interaction")
     if logged is None:
         raise InvalidInput(f"search {row['id']!r} was ranked without late interaction")
     late = LateScores.from_json(logged)
-    candidates = sorted(logged_candidates(row), key=lambda one: one.fused_rank)
     ids = {one.seq: one.record_id for one in candidates}
     chosen = late.weight if weight is None else weight
     found = moved([_without_late(one) for one in candidates], late.similarities, chosen)

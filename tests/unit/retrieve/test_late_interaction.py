@@ -308,6 +308,10 @@ def test_a_logged_search_is_ranked_again_alike_under_both_presets(
     ]
     with pytest.raises(InvalidInput, match="without late interaction"):
         replay_late_interaction(without)
+    summary = row | {"detail": "summary", "candidates": "[]"}
+    for wrong, why in ((summary, "logs.detail: summary"), (row | {"pipeline_version": "0"}, "'0'")):
+        with pytest.raises(InvalidInput, match=why):
+            replay_late_interaction(wrong)
 
 
 def test_the_switch_is_off_unless_it_is_turned() -> None:
