@@ -115,9 +115,15 @@ class TokenVectorRepository:
         self._tx.run(QUERIES["delete"], {"seq": seq})
 
     def delete_some(self, most: int) -> int:
-        """Remove the token vectors of up to ``most`` records and return of how many."""
+        """Remove the token vectors of up to ``most`` records and return of how many.
+
+        The store's counters move with it, so that no process goes on with what it remembers.
+        """
         self._tx.run(QUERIES["delete_some"], {"most": most})
-        return self._tx.changes()
+        removed = self._tx.changes()
+        if removed:
+            self._tx.version()
+        return removed
 
     def versions(self, seqs: Iterable[int], identity: EmbeddingIdentity) -> dict[int, int]:
         """Return for those of the records that have token vectors of this model their version."""

@@ -170,6 +170,27 @@ def test_cache_gives_up_what_was_used_longest_ago(tmp_path):
                 assert counting.rows == rows_read
 
 
+def test_what_was_dropped_is_forgotten_by_every_process(tmp_path):
+    """Fails when dropping leaves the counters of the store where they are."""
+    cache = TokenVectorCache(IDENTITY)
+    with open_store(tmp_path / "memory.db") as store:
+        with store.write() as tx:
+            seq = insert(tx, Row(vector=axis(0)))
+            tx.token_vectors.put(seq, packed(1, 2, DIMS))
+        with store.read() as tx:
+            cache.read(tx, [seq])
+        with store.write() as tx:
+            assert tx.token_vectors.delete_some(9) == 1
+        with store.read() as tx:
+            assert cache.read(tx, [seq]) == {}
+            moved = tx.meta.clocks()
+        with store.write() as tx:
+            assert tx.token_vectors.delete_some(9) == 0
+        with store.read() as tx:
+            assert tx.meta.clocks() == moved
+    assert repr(cache) == "TokenVectorCache(records=0, bytes=0)"
+
+
 def test_cache_trusts_no_version_of_a_file_that_was_replaced(tmp_path):
     """Versions of two histories are counted alike and mean other vectors."""
     cache = TokenVectorCache(IDENTITY)
