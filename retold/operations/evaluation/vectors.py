@@ -14,6 +14,7 @@ import numpy as np
 
 from retold.index.token_vectors import require_token_embedder, token_embedder
 from retold.protocols import EmbeddedTexts, Embedder, Vectors
+from retold.retrieve.coverage import scripts_of
 from retold.store.queries import parse_queries
 
 Said = Callable[[str, float], None]
@@ -46,6 +47,11 @@ class CachedEmbedder:
         self.name = inner.name
         self.version = inner.version
         self.dims = inner.dims
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """Name the scripts that the inner model reads; Latin alone when it says nothing."""
+        return tuple(scripts_of(self._inner, None))
 
     @property
     def offers_token_vectors(self) -> bool:

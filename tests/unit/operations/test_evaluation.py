@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,7 @@ from retold.operations.evaluation.cases import (
 from retold.operations.evaluation.metrics import CUTOFFS, MEASURES, estimates, measure
 from retold.operations.evaluation.searching import Found
 from retold.operations.evaluation.vectors import CachedEmbedder
+from retold.retrieve.coverage import scripts_of
 from retold.testing import FakeEmbedder
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -399,6 +401,19 @@ def test_each_text_is_embedded_once_per_version_and_no_text_is_kept(tmp_path):
     assert newer.documents == [("a fox",)]
     assert np.array_equal(vectors, FakeEmbedder(8).embed_documents(["a fox", "an owl", "a fox"]))
     assert b"fox" not in (tmp_path / "c" / "vectors.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize("scripts", [("all",), ("latin", "thai"), None])
+def test_kept_vectors_are_read_in_the_scripts_of_the_embedder_that_made_them(tmp_path, scripts):
+    """Fails when an embedder that reads everything is measured as one of Latin script."""
+    inner = FakeEmbedder(8)
+    if scripts is None:
+        inner = SimpleNamespace(name="plain/model", version="1", dims=8, is_loaded=True)
+    else:
+        inner.scripts = scripts
+
+    with closing(CachedEmbedder(inner, tmp_path)) as cached:
+        assert scripts_of(cached, None) == scripts_of(inner, None) == {*(scripts or ("latin",))}
 
 
 def test_token_vectors_are_computed_once_and_come_with_the_same_vectors(tmp_path):
