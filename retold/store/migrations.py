@@ -54,7 +54,7 @@ class MigrationReport:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step: a script, then what SQL cannot say, in the same transaction."""
+    """One step: a script, then what SQL cannot say."""
 
     version: int
     script: str
@@ -164,10 +164,11 @@ def prepare_file(
 
 
 def migrate(connection: apsw.Connection, clock: Clock, new_id: IdSource) -> MigrationReport:
-    """Bring the open file to the present schema, a new one included, one transaction per step.
+    """Bring the open file to the present schema, a new one included, in one transaction.
 
-    Several processes may do so at once: each looks again under the lock. Raises ForeignFile,
-    SchemaTooNew, and StoreCorrupt for rows that cannot be carried over; then nothing changed.
+    So nobody ever meets a file between two steps, whatever ends this process. Several processes
+    may do so at once: each looks again under the lock. Raises ForeignFile, SchemaTooNew, and
+    StoreCorrupt for rows that cannot be carried over; then nothing changed.
     """
     inspect(connection)
     return _migrate(connection, clock, new_id)
@@ -178,9 +179,9 @@ def _migrate(connection: apsw.Connection, clock: Clock, new_id: IdSource) -> Mig
     opening.overwrite_deleted(connection)
     steps: list[MigrationReport] = []
     with opening.translated(Path(connection.filename)):
-        for migration in MIGRATIONS:
-            with connection:
-                tx = Transaction(connection, now=clock(), new_id=new_id, writable=True)
+        with connection:
+            tx = Transaction(connection, now=clock(), new_id=new_id, writable=True)
+            for migration in MIGRATIONS:
                 steps += _apply(tx, migration)
         first = steps[0] if steps else MigrationReport(SCHEMA_VERSION, SCHEMA_VERSION)
         with connection:
