@@ -22,6 +22,7 @@ def huey(tmp_path):
 def handlers():
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, AT_ONCE)
     kept = {each: signal.getsignal(each) for each in numbers}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)
