@@ -118,7 +118,7 @@ def test_evaluate_draws_a_picture(data, tmp_path):
         pytest.param(["--data", "{data}", "--store", "x"], "leave --store away", id="store"),
         pytest.param(["--data", "{broken}"], "broken.jsonl line 2 is no JSON", id="broken"),
         pytest.param(["--data", "{absent}"], "No such file", id="absent"),
-        pytest.param(["--data", "{prompts}"], "line 1 is no case: it has no 'turns'", id="other"),
+        pytest.param(["--data", "{prompts}"], "line 1 is no case: `turns` is missing", id="other"),
         pytest.param(["--data", "{unasked}"], "has no question with an answer", id="no gold"),
         pytest.param(["--data", "{data}", "--plot", "x.png"], "retold[plot]", id="matplotlib"),
         pytest.param(["--data", "{data}", "--sample", "0"], "x>=1", id="sample"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from retold.errors import InvalidInput
 
@@ -27,8 +27,25 @@ _FORMATS: Final = (
     "%Y-%m-%d %H:%M:%S",
 )
 _NO_MEMORY: Final = "no-memory"
+_TIME_ADVICE: Final = (
+    "write 2026-01-05, 2026-01-05T13:56:00+00:00 or 1:56 pm on 5 January, 2026, up to the year "
+    f"{LATEST.year}"
+)
+_SHAPES: Final = {
+    "case": "one conversation with `id`, `turns` and `questions`",
+    "prompt": 'such as {"text": "Write a poem about rain."}',
+}
+"""What a line of each sort of file holds."""
 
 _Row = TypeVar("_Row")
+
+
+class _Wrong(Exception):
+    """A field of a line that cannot be taken: its path in the line, and what it should be."""
+
+    def __init__(self, path: str, advice: str) -> None:
+        super().__init__(f"{f'`{path}`' if path else 'it'} {advice}")
+        self.is_inner = "[" in path
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +108,8 @@ class Case:
 def read_cases(path: Path) -> list[Case]:
     """Return the cases of a file, one JSON object a line.
 
-    Raises InvalidInput naming the line that is not one, or the file that has none, and OSError.
+    Raises InvalidInput naming the line that is not one, its field and what that should be, or the
+    file that has none, and OSError.
     """
     return _read(path, "case", _case)
 
@@ -141,20 +159,20 @@ def _moment(plain: str) -> datetime:
         raise ValueError("a time is in no known form") from None
 
 
-def _read(path: Path, what: str, made: Callable[[Any], _Row]) -> list[_Row]:
+def _read(path: Path, what: str, made: Callable[[object], _Row]) -> list[_Row]:
     rows = []
     for number, line in _lines(path):
+        place = f"{path.name} line {number}"
         try:
-            rows.append(made(json.loads(line)))
-        except (json.JSONDecodeError, RecursionError):
-            raise InvalidInput(f"{path.name} line {number} is no JSON") from None
-        except KeyError as missing:
-            raise InvalidInput(
-                f"{path.name} line {number} is no {what}: it has no {missing}"
-            ) from None
-        except (AttributeError, TypeError, ValueError) as wrong:
-            reason = str(wrong) if type(wrong) is ValueError else "a value has a wrong type"
-            raise InvalidInput(f"{path.name} line {number} is no {what}: {reason}") from None
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            advice = f"each line is a JSON object of its own, {_SHAPES[what]}"
+            raise InvalidInput(f"{place} is no JSON; {advice}") from None
+        try:
+            rows.append(made(row))
+        except _Wrong as wrong:
+            shape = "" if wrong.is_inner else f"; a line is {_SHAPES[what]}"
+            raise InvalidInput(f"{place} is no {what}: {wrong}{shape}") from None
     if not rows:
         raise InvalidInput(f"{path.name} holds no {what}")
     return rows
@@ -172,69 +190,139 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _case(row: dict[str, Any]) -> Case:
-    turns = row["turns"]
-    items = tuple(
-        Item(
-            str(turn["id"]),
-            str(turn.get("session") or ""),
-            parse_time(turn.get("time") or ""),
-            _text(turn),
-        )
-        for turn in turns
-    )
-    ids = {item.id for item in items}
-    if len(ids) < len(items):
-        raise ValueError("two turns have one id")
-    questions = tuple(_question(one, len(items)) for one in row["questions"])
-    if any(one.gold and not one.text.strip() for one in questions):
-        raise ValueError("a question is blank")
-    known = ids | {item.session for item in items}
+def _case(line: object) -> Case:
+    row = _object(line, "")
+    turns = [_object(one, path) for path, one in _entries(row, "turns")]
+    items = tuple(_item(one, f"turns[{at}]") for at, one in enumerate(turns))
+    first: dict[str, int] = {}
+    for at, item in enumerate(items):
+        if first.setdefault(item.id, at) != at:
+            raise _Wrong(f"turns[{at}].id", f"is that of turns[{first[item.id]}] too")
+    questions = tuple(_question(one, path, len(items)) for path, one in _entries(row, "questions"))
+    _require_findable(items, questions)
+    known = first.keys() | {item.session for item in items}
     return Case(
-        id=str(row["id"]),
+        id=_name(row, "id", ""),
         items=items,
         questions=questions,
         # Facts name the turns they come from; turns come from nowhere.
         is_facts=bool(turns) and "evidence" in turns[0],
         # A message that asks for nothing has no answer, whether its line says so or not.
-        plain=tuple(_question({"gold": []} | one, len(items)) for one in row.get("plain", ())),
+        plain=tuple(
+            _question({"gold": []} | _object(one, path), path, len(items))
+            for path, one in (_entries(row, "plain") if row.get("plain") else ())
+        ),
         unknown_gold=sum(len(one.gold - known) for one in questions),
     )
 
 
-def _question(row: dict[str, Any], count: int) -> Question:
-    sessions: list[str] = row.get("gold_sessions") or []
-    by_session = bool(sessions) and not row.get("gold")
-    answers = sessions if by_session else row["gold"]
-    if not isinstance(answers, list):
-        raise TypeError
-    gold = frozenset(map(str, answers))
-    category = str(row.get("category") or "")
+def _item(turn: Mapping[str, object], path: str) -> Item:
+    return Item(
+        _name(turn, "id", path),
+        _optional_name(turn, "session", path),
+        _time(turn, path),
+        _text(turn, path),
+    )
+
+
+def _require_findable(items: tuple[Item, ...], questions: tuple[Question, ...]) -> None:
+    """Refuse a blank question that has an answer, and an answer that is blank."""
+    asked = frozenset[str]().union(*(one.gold for one in questions if not one.by_session))
+    for at, item in enumerate(items):
+        if item.id in asked and not item.text.strip():
+            raise _Wrong(f"turns[{at}].text", "is blank, and a question has it for an answer")
+    for at, one in enumerate(questions):
+        if one.gold and not one.text.strip():
+            raise _Wrong(f"questions[{at}].text", "is blank")
+
+
+def _question(value: object, path: str, count: int) -> Question:
+    row = _object(value, path)
+    by_session = bool(row.get("gold_sessions")) and not row.get("gold")
+    answers = _entries(row, "gold_sessions" if by_session else "gold", at=path)
+    category = _optional_name(row, "category", path)
     if category in (AUTO, SESSION):
-        raise ValueError(f"a category is called {category!r}, as some metrics are; rename it")
+        advice = f"is called {category!r}, as some metrics are; rename it"
+        raise _Wrong(f"{path}.category", advice)
     visible = row.get("visible", count)
-    if not isinstance(visible, int) or not 0 <= visible <= count:
-        raise ValueError(f"a question sees {visible!r} of {count} turns")
+    if type(visible) is not int or not 0 <= visible <= count:
+        raise _Wrong(
+            f"{path}.visible", f"is no whole number from 0 to {count}, the turns there are"
+        )
     return Question(
-        id=str(row["id"]),
-        text=_text(row),
+        id=_name(row, "id", path),
+        text=_text(row, path),
         category=category,
-        at=parse_time(row.get("time") or ""),
+        at=_time(row, path),
         visible=visible,
-        gold=gold,
+        gold=frozenset(_named(one, where) for where, one in answers),
         by_session=by_session,
     )
 
 
-def _prompt(row: dict[str, Any]) -> str:
-    text = _text(row)
+def _prompt(line: object) -> str:
+    text = _text(_object(line, ""), "")
     if not text.strip():
-        raise ValueError("it is blank")
+        raise _Wrong("text", "is blank")
     return text
 
 
-def _text(row: dict[str, Any]) -> str:
-    text = row["text"]
-    if not isinstance(text, str):
-        raise TypeError
-    return text
+def _object(value: object, path: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _Wrong(path, "is no JSON object")
+    return value
+
+
+def _entries(row: Mapping[str, object], name: str, *, at: str = "") -> list[tuple[str, object]]:
+    """Return the entries of a list with the path of each."""
+    path = _path(at, name)
+    value = _present(row, name, path)
+    if not isinstance(value, list):
+        raise _Wrong(path, "is no list")
+    return [(f"{path}[{place}]", one) for place, one in enumerate(value)]
+
+
+def _text(row: Mapping[str, object], at: str) -> str:
+    path = _path(at, "text")
+    value = _present(row, "text", path)
+    if not isinstance(value, str):
+        raise _Wrong(path, "is no text; write it in quotes")
+    return value
+
+
+def _name(row: Mapping[str, object], name: str, at: str) -> str:
+    path = _path(at, name)
+    return _named(_present(row, name, path), path)
+
+
+def _optional_name(row: Mapping[str, object], name: str, at: str) -> str:
+    value = row.get(name)
+    return "" if value is None else _named(value, _path(at, name))
+
+
+def _named(value: object, path: str) -> str:
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        raise _Wrong(path, "is neither a text nor a whole number")
+    return str(value)
+
+
+def _time(row: Mapping[str, object], at: str) -> datetime:
+    value = row.get("time")
+    if value is None:
+        return TIMELESS
+    try:
+        if isinstance(value, str):
+            return parse_time(value)
+    except ValueError:
+        pass
+    raise _Wrong(_path(at, "time"), f"is no time; {_TIME_ADVICE}")
+
+
+def _present(row: Mapping[str, object], name: str, path: str) -> object:
+    if row.get(name) is None:
+        raise _Wrong(path, "is missing")
+    return row[name]
+
+
+def _path(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name

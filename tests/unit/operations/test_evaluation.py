@@ -111,6 +111,10 @@ def asking(**more):
     return changed(questions=[ROW["questions"][0] | more])
 
 
+def telling(**more):
+    return changed(turns=[ROW["turns"][0] | more])
+
+
 def test_a_file_of_cases_is_read(tmp_path):
     facts = changed(
         turns=[ROW["turns"][0] | {"evidence": []}],
@@ -128,20 +132,37 @@ def test_a_file_of_cases_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        pytest.param(b"{", "line 2 is no JSON", id="broken"),
+        pytest.param(b"{", "no JSON; each line is a JSON object of its own", id="broken"),
+        pytest.param(b"Which?", "line 2 is no JSON; each line is", id="plain text"),
         pytest.param(b"\xff", "line 2 is not UTF-8", id="bytes"),
-        pytest.param(b"{}", "line 2 is no case: it has no 'turns'", id="another format"),
-        pytest.param(b"[]", "line 2 is no case: a value has a wrong type", id="a list"),
-        pytest.param(asking(text=3), "line 2 is no case: a value has", id="text is a number"),
-        pytest.param(asking(visible=2), "a question sees 2 of 1 turns", id="too many visible"),
-        pytest.param(asking(time="soon"), "a time is in no known form", id="time"),
-        pytest.param(asking(time="0001-01-01T00:00+05:00"), "a time is in no", id="before year 1"),
-        pytest.param(asking(time="9999-12-31"), "a time lies beyond the year 9000", id="too late"),
+        pytest.param(
+            b'{"text": "Which?"}',
+            "line 2 is no case: `turns` is missing; a line is one conversation with `id`, `turns`",
+            id="another format",
+        ),
+        pytest.param(b"[]", "is no case: it is no JSON object; a line is one", id="a list"),
+        pytest.param(changed(turns=[3]), r"`turns\[0\]` is no JSON object$", id="no turn"),
+        pytest.param(telling(id=None), r"`turns\[0\].id` is missing$", id="turn without id"),
+        pytest.param(telling(text=None), r"`turns\[0\].text` is missing$", id="turn without text"),
+        pytest.param(telling(session=[]), r"`turns\[0\].session` is neither a text", id="session"),
+        pytest.param(telling(text=" "), r"`turns\[0\].text` is blank, and a q", id="blank answer"),
+        pytest.param(telling(time=5), r"`turns\[0\].time` is no time; write", id="time is 5"),
+        pytest.param(asking(text=3), r"`questions\[0\].text` is no text", id="text is a number"),
+        pytest.param(
+            asking(visible=2), r"\[0\].visible` is no whole number from 0 to 1", id="later"
+        ),
+        pytest.param(asking(time="soon"), r"`questions\[0\].time` is no time; write", id="time"),
+        pytest.param(asking(time="0001-01-01T00:00+05:00"), "is no time", id="before year 1"),
+        pytest.param(asking(time="9999-12-31"), "up to the year 9000$", id="too late"),
         pytest.param(asking(category="session"), "is called 'session', as some", id="our session"),
         pytest.param(asking(category="auto"), "is called 'auto', as some metrics", id="our auto"),
-        pytest.param(asking(gold="t0"), "a value has a wrong type", id="gold is no list"),
-        pytest.param(asking(text=" "), "line 2 is no case: a question is blank", id="blank"),
-        pytest.param(changed(turns=ROW["turns"] * 2), "two turns have one id", id="twice"),
+        pytest.param(asking(gold="t0"), r"`questions\[0\].gold` is no list$", id="gold is no list"),
+        pytest.param(asking(gold=[{}]), r"gold\[0\]` is neither a text nor", id="gold is no id"),
+        pytest.param(asking(text=" "), r"`questions\[0\].text` is blank$", id="blank"),
+        pytest.param(changed(plain=[{"id": "p"}]), r"`plain\[0\].text` is missing$", id="plain"),
+        pytest.param(
+            changed(turns=ROW["turns"] * 2), r"`turns\[1\].id` is that of turns\[0\]", id="twice"
+        ),
         pytest.param(b"[" * 100_000, "line 2 is no JSON", id="bottomless"),
     ],
 )
@@ -152,9 +173,22 @@ def test_a_broken_line_is_named_and_its_text_is_not(tmp_path, line, reason):
     assert "Which?" not in refused.value.message
 
 
-def test_an_empty_file_is_refused(tmp_path):
+def test_a_blank_turn_that_answers_nothing_stays(tmp_path):
+    """Public sets hold some: they count towards what is visible, and nothing is stored of them."""
+    turns = [ROW["turns"][0], {"id": "t1", "text": ""}]
+
+    (case,) = read_cases(written(tmp_path, changed(turns=turns)))
+
+    assert [item.text for item in case.items] == ["One.", ""]
+
+
+def test_a_file_without_prompts_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="holds no prompt"):
         read_prompts(written(tmp_path, b""))
+    with pytest.raises(
+        InvalidInput, match="line 1 is no prompt: `text` is missing; a line is such"
+    ):
+        read_prompts(written(tmp_path, changed()))
 
 
 def test_prompts_lie_beside_the_data(tmp_path):
