@@ -100,6 +100,23 @@ def test_remembered_rows_and_words_equal_the_store_at_every_refresh(
         _require_equal_to_the_store(ours, index)
 
 
+@pytest.mark.parametrize("is_own", [False, True], ids=["another's write", "an own write"])
+def test_what_an_old_snapshot_says_is_remembered_for_nobody_else(is_own: bool) -> None:
+    """Fails without the look at the counters, and for own writes without that at those."""
+    with _two_processes() as (ours, theirs, index):
+        _write(ours, index, "insert", 1)
+        with ours.read() as held:
+            index.refresh(held, 2)
+            for step in ("supersede", "index"):
+                _write(ours if is_own else theirs, index if is_own else None, step, 1)
+            if not is_own:
+                with theirs.read() as tx:
+                    index.refresh(tx, 2)
+            assert index.rows_of(held, [1])[1].status == "confirmed"
+            assert "other" not in index.texts_of(held, [1])[1]
+        _require_equal_to_the_store(ours, index)
+
+
 def test_words_of_a_removed_record_are_remembered_no_longer() -> None:
     with _two_processes() as (ours, theirs, index):
         _write(ours, index, "insert", 1)

@@ -98,10 +98,14 @@ def test_what_is_kept_between_searches_is_never_that_of_other_rows():
     """Another caller, and words that changed, are counted anew."""
     columns, words = indexed([(0, 1, ["a", "b"]), (0, 2, ["a"]), (1, 2, ["a", "c"])])
     kept = SessionTotals()
-    for scopes in ([1], [2], [1, 2], [1]):
+    for scopes in ([1], [2], [1, 2], [1], [1, 2]):
         eligible = columns.eligible(scopes, now_us=0)
         scores = [session_scores(words, eligible, [("a",)], 9, held) for held in (None, kept, kept)]
         assert scores[0].tolist() == scores[1].tolist() == scores[2].tolist()
+    longer = words.with_rows({0: encoded([words.vocabulary["a"]] * 9, [0] * 9)})
+    expected = session_scores(longer, eligible, [("a",)], 9)
+    assert session_scores(longer, eligible, [("a",)], 9, kept).tolist() == expected.tolist()
+    assert session_scores(words, eligible, [("a",)], 9).tolist() != expected.tolist()
 
 
 WORDS = [f"w{at}" for at in range(12)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from retold.models import SearchResponse
 from retold.retrieve import pool as pool_module
 from retold.retrieve.null_bank import bank_prompts
 from retold.retrieve.replay import replay_fusion, replay_gate
+from retold.testing import FakeReranker
 from tests.examples import examples
 from tests.unit.retrieve.world import BOB, World, config
 
@@ -334,6 +336,19 @@ def test_a_query_of_another_script_beside_one_that_is_read(build: Build) -> None
     assert json.loads(world.log(response)["candidates"])["alpha"] == 0.6
 
 
+def test_words_of_a_query_with_a_z_open_nothing_beside_one_without(build: Build) -> None:
+    """Fails when the words of all queries count as soon as one has none."""
+    retrieval = {"preset": "measured", "gate": {"null_z": {"explicit": 1e6}}}
+    world = build(config(retrieval=retrieval, embedding={"dims": 384, "scripts": ["latin"]}))
+    for content in FACTS:
+        world.add(content)
+
+    response = world.search("Ana drinks green tea every morning", "花生过敏")
+
+    assert response.results == ()
+    assert [one[2] is None for one in null_of(world, response)["queries"]] == [False, True]
+
+
 def test_a_very_long_query_is_compared_like_any_other(build: Build) -> None:
     world = build()
     for content in FACTS:
@@ -470,6 +485,31 @@ def test_the_pool_that_is_logged_is_the_best_and_replays_as_if_all_were(build: B
         # The scale is taken from the row, not made again of what the row still holds.
         logged = json.loads(row["candidates"]) | {"unrelated": None}
         assert replay_fusion(row | {"candidates": json.dumps(logged)}) == replay_fusion(row)
+
+
+def test_the_best_fused_remain_whatever_boosts_lift_above_them() -> None:
+    """The gate compares with the best of them, so a short pool is cut like a long one."""
+    scores = np.array([0.9, *([0.1] * 9), *([1.0] * 10)])
+
+    kept = pool_module._best_places(scores, 3).tolist()
+
+    assert kept == [*range(pool_module.BEST_FUSED), 10, 11, 12]
+    assert pool_module._best_places(scores, None).tolist() == list(range(20))
+
+
+def test_a_reranker_gets_all_that_it_may_have(build: Build) -> None:
+    reranker = FakeReranker(default=0.9)
+    chosen = config(
+        retrieval={"preset": "measured", "pool_limit": 1, "gate": {"null_z": {"explicit": -9.0}}},
+        reranker={"enabled": True, "floor": 0.5, "candidates": 20},
+    )
+    world = build(chosen, reranker=reranker)
+    for ending in ENDINGS[:25]:
+        world.add(f"green tea {ending}")
+
+    world.search("green tea", k=1)
+
+    assert [len(docs) for _, docs in reranker.calls] == [20]
 
 
 def by_seq(row: dict[str, Any], **how: Any) -> dict[int, float]:

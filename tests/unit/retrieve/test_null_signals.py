@@ -32,12 +32,13 @@ class Rows:
 
     count = 3
 
-    def __init__(self, columns, top):
+    def __init__(self, columns, top, first=0):
         self.columns = columns
         self.top = top
+        self.first = first
 
     def rows(self):
-        return np.arange(3)
+        return np.arange(self.first, self.first + 3)
 
 
 class Told:
@@ -151,8 +152,11 @@ def test_a_query_about_the_user_meets_prompts_about_the_user(query, bank):
     assert all("user" in prompt for prompt in bank_prompts("user"))
 
 
-def test_a_sample_is_of_its_columns_and_of_its_words():
-    """A reload numbers rows anew: equal numbers may be other records, and words may stay."""
+def test_a_sample_is_of_its_rows_its_columns_and_its_words():
+    """A reload numbers rows anew: equal numbers may be other records, and words may stay.
+
+    Another caller may read as many rows.
+    """
     reference, told, columns = NullReference(), Told(), Snapshot()
     reference.embed(FakeEmbedder())
 
@@ -161,6 +165,7 @@ def test_a_sample_is_of_its_columns_and_of_its_words():
 
     assert top(Rows(columns, 0.1)) == 0.1
     assert top(Rows(columns, 0.2)) == 0.1  # remembered
+    assert top(Rows(columns, 0.6, first=1)) == 0.6
     assert top(Rows(Snapshot(), 0.3)) == 0.3
     assert top(Rows(columns, 0.4)) == 0.4
     assert top(Rows(columns, 0.5), Told()) == 0.5
