@@ -52,9 +52,9 @@ def headlines(name: str, evaluation: Evaluation) -> Iterator[str]:
     asked = f"{count(len(cases), 'store')}, {count(needed, 'question')} with an answer"
     yield from labelled("data", f"{clean(name)}: {asked}")
     plain = sum(len(case.plain) for case in cases)
-    unneeded = [f"{count(len(evaluation.prompts), 'prompt')} without need of memory"]
-    unneeded += [f"{count(plain, 'plain message')}"] if plain else []
-    yield from labelled("unneeded", ", ".join(unneeded))
+    asked_besides = [f"{len(evaluation.prompts):,} without need of memory"]
+    asked_besides += [count(plain, "plain message")] if plain else []
+    yield from labelled("prompts", ", ".join(asked_besides))
     contexts = dict.fromkeys(context_of(evaluation, case) for case in cases)
     yield from labelled("items", f"{' and '.join(contexts)} to the measured preset")
     yield from labelled("embedder", clean(evaluation.config.embedding.model))

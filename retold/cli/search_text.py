@@ -18,11 +18,11 @@ HEADINGS: Final = (
     "dense",
     "lexical",
     "entity",
-    "raised by",
+    "moved by",
     "stands for",
     "why it passed",
 )
-_ONLY_IF_ANY: Final = frozenset(map(HEADINGS.index, ("fresh", "raised by", "stands for")))
+_ONLY_IF_ANY: Final = frozenset(map(HEADINGS.index, ("fresh", "moved by", "stands for")))
 _SHOWN_AMOUNT: Final = 0.005
 _STAGES_SHOWN: Final = ("embed", "index_refresh", "dense", "lexical", "gate", "log", "total")
 
@@ -75,13 +75,13 @@ def reasons(result: Document) -> tuple[str, ...]:
         "-" if why["dense"] is None else f"{why['dense']['score']:.2f} #{why['dense']['rank']}",
         _lexical(why),
         "-" if why["entity"] is None else f"#{why['entity']['rank']}",
-        _raised(why),
+        _moved(why),
         "-" if why["group_size"] == 1 else str(why["group_size"]),
         clean(why["gate"]).removeprefix("passed on "),
     )
 
 
-def _raised(why: Document) -> str:
+def _moved(why: Document) -> str:
     """Return the boosts that moved a record by as much as is shown."""
     amounts = [
         f"{name} {amount:+.2f}" for name, amount, _ in why["boosts"] if abs(amount) >= _SHOWN_AMOUNT

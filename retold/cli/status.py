@@ -47,6 +47,13 @@ def status_lines(state: StoreStatus) -> Iterator[str]:
     named = ", some without the name of whom they are about" if state.dense.text == "mixed" else ""
     stored = f"{count(state.dense.vectors, 'vector')} stored{named}"
     yield from labelled("vectors", f"{state.dense.state}{reason}; {stored}")
+    if state.single_words.missing:
+        lacking = count(state.single_words.missing, "record")
+        yield from labelled(
+            "",
+            f"{lacking} without token vectors, which retrieval.late_interaction ranks by: run "
+            "`retold token-vectors`",
+        )
     yield from _contents(state)
     yield from _events(state)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from retold.cli.document import echo_document
@@ -12,6 +14,11 @@ from retold.cli.text import count, labelled, size
 from retold.index.embedder import embedder_from_config
 from retold.operations.fitting import require_fitting
 from retold.operations.maintenance.token_vectors import drop_token_vectors, fill_token_vectors
+
+_STILL_ON: Final = (
+    "retrieval.late_interaction is on in these settings: records written from now on get token "
+    "vectors again; set retrieval.late_interaction.enabled: false to end that"
+)
 
 
 @click.command("token-vectors")
@@ -29,6 +36,8 @@ def token_vectors(options: GlobalOptions, *, drop: bool) -> None:
     with opened_store(options) as (store, chosen):
         if drop:
             outcome = drop_token_vectors(store)
+            if chosen.config.retrieval.late_interaction.enabled:
+                click.echo(_STILL_ON, err=True)
         else:
             require_fitting(store, chosen.applied)
             hide_bars(chosen.config)

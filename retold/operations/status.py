@@ -66,6 +66,17 @@ class DenseChannel:
 
 
 @dataclass(frozen=True, slots=True)
+class SingleWords:
+    """Whether searches rank by single words, and how many records they cannot rank so.
+
+    ``missing`` counts records that have a vector and no token vectors; None while it is off.
+    """
+
+    enabled: bool
+    missing: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStatus:
     """Everything an operator asks first. Counts are of the whole store, whoever owns a row.
 
@@ -83,6 +94,7 @@ class StoreStatus:
     embedder: EmbedderState
     judge: str
     dense: DenseChannel
+    single_words: SingleWords
     files: FileSizes
     records: Mapping[str, Mapping[str, int]]
     scopes: tuple[ScopeCount, ...]
@@ -125,6 +137,7 @@ def store_status(
             embedder=embedder,
             judge=judge,
             dense=_dense(tx, embedder, tables["embeddings"]),
+            single_words=_single_words(tx, enabled=config.retrieval.late_interaction.enabled),
             files=FileSizes(_size(store.path), _size(Path(f"{store.path}-wal"))),
             records=overview.records(),
             scopes=overview.scopes(MOST_SCOPES),
@@ -191,6 +204,13 @@ def _dense(tx: Transaction, embedder: EmbedderState, vectors: int) -> DenseChann
     if not vectors:
         return DenseChannel("empty", "no record has a vector yet", vectors, shown, text)
     return DenseChannel("ready", None, vectors, shown, text)
+
+
+def _single_words(tx: Transaction, *, enabled: bool) -> SingleWords:
+    if not enabled:
+        return SingleWords(enabled, None)
+    stored = tx.meta.embedding_identity()
+    return SingleWords(enabled, 0 if stored is None else tx.token_vectors.count_missing(stored))
 
 
 def _size(path: Path) -> int:

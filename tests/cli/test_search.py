@@ -225,6 +225,6 @@ def test_boosts_and_groups_have_a_column_when_a_result_has_one():
         for whys in ([plain], [plain, raised])
     )
 
-    assert "raised by" not in alone[0]
-    assert both[0].endswith("raised by            stands for")
+    assert "moved by" not in alone[0]
+    assert both[0].endswith("moved by             stands for")
     assert both[-2].endswith("date_interval +0.30  3")

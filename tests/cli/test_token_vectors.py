@@ -1,6 +1,6 @@
 """``retold token-vectors``."""
 
-from tests.cli_support import retold
+from tests.cli_support import retold, retold_here
 
 
 def test_token_vectors_are_filled_in_once_and_dropped(store):
@@ -20,3 +20,24 @@ def test_token_vectors_refuse_settings_of_another_embedder(store):
 
     assert refused.code != 0
     assert "pass --profile offline" in refused.err
+
+
+def test_status_says_how_many_records_lack_token_vectors_where_searches_rank_by_them(store):
+    settings = store.with_name("on.yaml")
+    settings.write_text("retrieval: {late_interaction: {enabled: true}}\n")
+    on = ("--store", store, "--config", settings)
+
+    off = retold_here("status", "--store", store)
+    before = retold_here("status", *on)
+    filled = retold_here("token-vectors", *on)
+    after = retold_here("status", *on, "--json")
+    dropped = retold_here("token-vectors", "--drop", *on)
+    again = retold_here("token-vectors", "--drop", "--store", store)
+
+    assert (before.code, filled.code, dropped.code) == (0, 0, 0), before.err + filled.err
+    assert "token" not in off.out
+    assert "4 records without token vectors" in before.out
+    assert "`retold token-vectors`" in before.out
+    assert after.document["single_words"] == {"enabled": True, "missing": 0}
+    assert "records written from now on get token vectors again" in dropped.err
+    assert again.err == ""
