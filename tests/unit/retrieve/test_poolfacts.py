@@ -96,3 +96,29 @@ def test_turns_are_raised_by_what_stands_beside_them_instead_of_by_the_best_of_t
         {"session_text": 0.3},
         {},
     ]
+
+
+def test_a_record_that_left_before_the_words_were_read_gains_nothing_by_them():
+    """It has no place there, and the last place is that of somebody else."""
+    rows = [(1, MINE, ["tea"]), (1, MINE, [])]
+    columns, words = indexed(rows)
+    columns._session[-1] = 1
+    before = Columns()
+    for seq in (1, 2, 3):
+        before.append(seq, MINE, FLAGS, NEVER_US, 0, session=1)
+    eligible = before.eligible([MINE], now_us=0)
+    held = EligibleWords(words, columns.eligible([MINE], now_us=0))
+
+    _, raised = boost_pool(
+        np.array([1, 2, 3], dtype=np.int64),
+        np.array([0.8, 0.4, 0.4]),
+        eligible,
+        named={},
+        dates=UNDATED,
+        now_us=to_us(NOW),
+        levers=levers(freshness={"kind": "off"}),
+        spoken=Spoken(Turns(eligible), held, [[("tea",)]]),
+    )
+
+    (by_words,) = (one for one in raised if one.name == "session_text")
+    assert (by_words.amounts > 0.0).tolist() == [True, True, False]
