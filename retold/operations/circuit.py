@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Final, get_args
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 DoorOf = Callable[[Stage], Door | None]
 """Whom a step asks; None when nobody can be named."""
 
-_STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 
 OWN: Final = "own"
 """The provider of an extractor or reviewer that an integrator gave."""
@@ -35,7 +36,7 @@ class Circuits:
 
     def prepare(self) -> None:
         """Load what names a provider, before a transaction holds others up for it."""
-        for stage in _STAGES:
+        for stage in STAGES:
             self._door_of(stage)
 
     def admit(self, tx: Transaction, stage: Stage) -> Refuse | None:
@@ -113,7 +114,8 @@ def doors_from_config(
 def hosted_door(model: str, config: RetoldConfig) -> Door | None:
     """Return whom a model string reaches; None for one that reaches nobody.
 
-    The address is kept without what may open it: user, password and query.
+    The address is kept without what may open it: user, password, query and a path, of which a
+    digest tells two doors of one host apart.
     """
     # The clients of hosted models cost what opening a store would wait for.
     from retold.hosted import endpoint_of, shown_address
@@ -121,7 +123,9 @@ def hosted_door(model: str, config: RetoldConfig) -> Door | None:
     try:
         endpoint = endpoint_of(model, config.hosted)
         parts = urlsplit(endpoint.base_url)
-        address = f"{shown_address(endpoint.base_url)}{parts.path}"
+        path = parts.path.rstrip("/").encode()
+        digest = f"/{blake2b(path, digest_size=8).hexdigest()}" if path else ""
+        address = f"{shown_address(endpoint.base_url)}{digest}"
     except (RetoldSetupError, InvalidInput, ValueError):
         return None
     return Door(endpoint.provider, address)

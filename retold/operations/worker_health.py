@@ -9,7 +9,7 @@ from typing import Final
 
 from retold.config import RetoldConfig
 from retold.errors import BudgetExhausted, HostedNotAllowed
-from retold.operations.circuit import OWN
+from retold.operations.circuit import OWN, STAGES, doors_from_config
 from retold.operations.heartbeat import Heartbeat, heartbeat_of
 from retold.policy.claims import FOR_SOMEBODY, LACKING, SETTINGS
 from retold.queue import QUEUES, QueueState, inspect_queue, queue_path
@@ -76,7 +76,9 @@ def workers_health(store: Store, config: RetoldConfig) -> WorkersHealth:
     )
     patience = MISSED_BEATS * timedelta(seconds=config.queue.sweep_seconds)
     problems = [text for each in queues for text in _queue_problems(each, now, patience)]
-    notices = [*_foreign(queues), *_backlog_notices(backlog, now), *_providers_down(down)]
+    notices = [*_foreign(queues), *_backlog_notices(backlog, now)]
+    if backlog.waiting:
+        notices += _providers_down(down, config)
     beat = beats["extraction"]
     if beat is not None and beat.lacks is not None:
         (problems if backlog.waiting else notices).append(_lacking(beat.lacks, backlog.waiting))
@@ -134,8 +136,13 @@ def _foreign(queues: tuple[QueueHealth, ...]) -> Iterator[str]:
             yield f"{each.state.name} queue: {each.state.foreign} foreign rows will be dropped"
 
 
-def _providers_down(down: list[tuple[Door, Circuit]]) -> Iterator[str]:
+def _providers_down(down: list[tuple[Door, Circuit]], config: RetoldConfig) -> Iterator[str]:
+    """Tell which providers do not answer, of those that the settings name now."""
+    door_of = doors_from_config(config)
+    asked = {door_of(stage) for stage in STAGES} if down else set()
     for door, circuit in down:
+        if door.provider != OWN and door not in asked:
+            continue
         yield (
             f"{_named(door)} did not answer {circuit.failures} times in a row: look whether it can "
             "be reached from here; sessions wait, and it is asked again every few minutes"

@@ -180,16 +180,22 @@ def test_clients_are_loaded_before_the_first_claim_holds_the_lock(lab):
     assert steps.run(session_id).done == "reviewed"
 
 
-def test_address_is_kept_without_what_opens_it():
-    config = parse_config(
-        {"hosted": {"openai": {"base_url": "https://proxy.example/v1"}}}, profile="offline"
-    )
+def test_doors_of_one_host_are_told_apart_by_their_paths():
+    def door(address):
+        settings = {"hosted": {"openai": {"base_url": address}}}
+        return hosted_door("openai/gpt-5", parse_config(settings, profile="offline"))
 
-    assert hosted_door("openai/gpt-5", config) == Door("openai", "https://proxy.example/v1")
-    assert hosted_door("custom/llama", config) is None
+    one = door("https://proxy.example/v1")
+    assert one.address.startswith("https://proxy.example/")
+    assert one == door("https://proxy.example/v1/")
+    assert one != door("https://proxy.example/v2")
+    assert hosted_door("custom/llama", parse_config({}, profile="offline")) is None
 
 
-@pytest.mark.parametrize("address", ["https://ana:secret@proxy.example/v1?key=secret"])
+@pytest.mark.parametrize(
+    "address",
+    ["https://ana:secret@proxy.example/v1?key=secret", "https://proxy.example/secret/v1"],
+)
 def test_no_secret_of_an_address_reaches_the_store(monkeypatch, address):
     monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
 

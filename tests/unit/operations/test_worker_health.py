@@ -1,5 +1,6 @@
 import pytest
 
+from retold.config import parse_config
 from retold.errors import (
     BudgetExhausted,
     HostedNotAllowed,
@@ -7,6 +8,7 @@ from retold.errors import (
     RetoldSetupError,
     StoreBusy,
 )
+from retold.operations.circuit import hosted_door
 from retold.operations.heartbeat import note_heartbeat
 from retold.operations.steps import ExtractionSteps
 from retold.operations.worker_health import workers_health
@@ -140,15 +142,27 @@ def test_foreign_rows_are_counted(working):
     assert look(working).notices == ("extraction queue: 1 foreign rows will be dropped",)
 
 
-def test_provider_that_does_not_answer_is_told_without_being_a_problem(working):
+@pytest.mark.parametrize(("waiting", "told"), [(0, 0), (1, 1)])
+def test_provider_that_does_not_answer_is_told_while_somebody_waits_for_it(working, waiting, told):
+    """One that the settings named before, and nobody asks any more, is told no longer."""
+    address = "http://[::1]:9999/path-secret/v1"
+    settings = {
+        "hosted": {"custom": {"base_url": address}},
+        "ingestion": {"extraction_model": "custom/llama"},
+    }
+    config = parse_config(settings, profile="offline")
+    door = hosted_door("custom/llama", config)
+    for number in range(waiting):
+        asked(working, f"day {number}")
     with working.store.write() as tx:
-        address = "http://[::1]:9999/path-secret/v1"
-        tx.providers.set(Door("custom", address), Circuit("open", 4, tx.now))
+        for one in (door, Door("custom", "http://[::1]:8888")):
+            tx.providers.set(one, Circuit("open", 4, tx.now))
 
-    health = look(working)
+    health = workers_health(working.store, config)
     assert health.problems == ()
-    (notice,) = health.notices
-    assert notice.startswith("custom at http://[::1]:9999 did not answer 4 times in a row: look")
+    assert len(health.notices) == told
+    for notice in health.notices:
+        assert notice.startswith("custom at http://[::1]:9999 did not answer 4 times in a row: l")
 
 
 NO_KEY = "no key for anthropic: set the environment variable ANTHROPIC_API_KEY"
