@@ -20,6 +20,9 @@ _INCHES: Final = (10.0, 4.5)
 _GATE_SHOWN: Final = (-0.01, 0.6)
 """Parts of 1; a gate beyond is of no use, and the points of usable ones lie close together."""
 
+_MARKERS: Final = {"": ("asked, as configured", "o"), "auto ": ("host, as configured", "s")}
+"""What a marker on the curve of a gate stands for, by the prefix of the metrics."""
+
 
 def checked_target(target: Path) -> None:
     """Refuse what could not be drawn, before anything is measured.
@@ -41,9 +44,11 @@ def draw(results: Mapping[Pipeline, Answers], target: Path, title: str) -> None:
     figure = Figure(figsize=_INCHES, layout="constrained")
     figure.suptitle(title)
     left, right = figure.subplots(1, 2)
-    for name, answers in results.items():
-        _draw_recall(left, name, answers)
-        _draw_gate(right, name, answers)
+    for at, (name, answers) in enumerate(results.items()):
+        _draw_recall(left, name, answers, f"C{at}")
+        _draw_gate(right, name, answers, f"C{at}")
+    for label, marker in _MARKERS.values():
+        right.plot([], [], marker, color="grey", label=label)
     left.set(xscale="log", xlabel="records looked at", ylabel="recall", ylim=(0, 1))
     left.set_xticks(CUTOFFS, labels=[str(depth) for depth in CUTOFFS])
     right.set(
@@ -57,19 +62,23 @@ def draw(results: Mapping[Pipeline, Answers], target: Path, title: str) -> None:
     figure.savefig(target)
 
 
-def _draw_recall(axes: Any, name: str, answers: Answers) -> None:  # noqa: ANN401  # matplotlib is optional
+def _draw_recall(axes: Any, name: str, answers: Answers, color: str) -> None:  # noqa: ANN401  # matplotlib is optional
     metrics = ranking_metrics(answers)[ALL]
     found = [one for depth in CUTOFFS if (one := metrics[f"recall@{depth}"]) is not None]
-    axes.plot(CUTOFFS, [one.mean for one in found], marker="o", label=name)
-    axes.fill_between(CUTOFFS, [one.low for one in found], [one.high for one in found], alpha=0.15)
+    axes.plot(CUTOFFS, [one.mean for one in found], marker="o", color=color, label=name)
+    low, high = [one.low for one in found], [one.high for one in found]
+    axes.fill_between(CUTOFFS, low, high, color=color, alpha=0.15)
 
 
-def _draw_gate(axes: Any, name: str, answers: Answers) -> None:  # noqa: ANN401  # matplotlib is optional
+def _draw_gate(axes: Any, name: str, answers: Answers, color: str) -> None:  # noqa: ANN401  # matplotlib is optional
+    """Draw the curve of a gate and where its thresholds stand; plain BM25 has no gate."""
     points = curve(answers)
-    (line,) = axes.plot([one[0] for one in points], [one[1] for one in points], label=name)
+    if not points:
+        return
+    axes.plot([one[0] for one in points], [one[1] for one in points], color=color, label=name)
     metrics = gate_metrics(answers)
-    for prefix, marker in (("", "o"), ("auto ", "s")):
+    for prefix, (_, marker) in _MARKERS.items():
         admitted = metrics[f"{prefix}no_memory_admitted"]
         empty = metrics[f"{prefix}needed_empty"]
         if admitted is not None and empty is not None:
-            axes.plot([admitted.mean], [empty.mean], marker, color=line.get_color())
+            axes.plot([admitted.mean], [empty.mean], marker, color=color)

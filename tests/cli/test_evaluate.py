@@ -2,6 +2,8 @@
 
 import json
 import sys
+from importlib.machinery import ModuleSpec
+from unittest import mock
 
 import pytest
 
@@ -110,6 +112,28 @@ def test_evaluate_draws_a_picture(data, tmp_path):
 
     assert done.code == 0, done.err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_of_the_gate_explains_its_markers_and_leaves_out_what_has_no_gate(
+    data, monkeypatch
+):
+    left, right, library = mock.MagicMock(), mock.MagicMock(), mock.MagicMock()
+    library.__spec__ = ModuleSpec("matplotlib", None)
+    library.figure.Figure().subplots.return_value = (left, right)
+    monkeypatch.setitem(sys.modules, "matplotlib", library)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", library.figure)
+
+    done = retold_here("evaluate", "--data", data, "--plot", data.with_name("picture.png"))
+
+    assert done.code == 0, done.err
+    recall, gates = (
+        {call.kwargs["label"]: call.kwargs["color"] for call in axes.plot.mock_calls
+         if "label" in call.kwargs}
+        for axes in (left, right)
+    )  # fmt: skip
+    assert list(recall) == PRESETS
+    assert list(gates) == ["design", "measured", "asked, as configured", "host, as configured"]
+    assert all(gates[name] == recall[name] for name in PRESETS[:2])
 
 
 @pytest.mark.parametrize(
