@@ -13,7 +13,7 @@ MAX_REMEMBERED: Final = 20_000
 
 
 class Remembered(Generic[_Fact]):
-    """One fact per record key, the oldest given up first.
+    """One fact per record key, None is none, the oldest given up first.
 
     The owner serialises ``keep`` and ``forget``; ``known`` needs no lock.
     """
@@ -30,8 +30,9 @@ class Remembered(Generic[_Fact]):
 
     def known(self, seqs: Iterable[int]) -> dict[int, _Fact]:
         """Return what is remembered of these records, in their order."""
-        facts = self._facts
-        return {seq: facts[seq] for seq in seqs if seq in facts}
+        # One lookup each: another thread may forget a record between two.
+        known = self._facts.get
+        return {seq: fact for seq in seqs if (fact := known(seq)) is not None}
 
     def keep(self, facts: Mapping[int, _Fact]) -> None:
         """Remember these facts, as far as there is room."""

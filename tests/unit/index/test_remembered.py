@@ -163,3 +163,16 @@ def test_more_facts_than_there_is_room_for_are_not_kept(most: int) -> None:
     remembered.keep({1: "a", 2: "b"})
 
     assert len(remembered) == most
+
+
+def test_a_fact_that_another_thread_forgets_meanwhile_is_known_or_unknown() -> None:
+    """Fails when a fact is looked up twice: it may go between the two."""
+
+    class Leaving(dict[int, str]):
+        def __contains__(self, seq: object) -> bool:
+            return self.pop(seq, None) is not None  # type: ignore[call-overload]
+
+    remembered = Remembered[str]()
+    remembered._facts = Leaving({1: "a"})
+
+    assert remembered.known([1, 2]) == {1: "a"}

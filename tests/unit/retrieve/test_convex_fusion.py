@@ -34,6 +34,7 @@ def fused(cosines, bm25, alpha=0.6, unrelated=None):
         ([0.5, 0.5], [3, 3], None, [1.0, 1.0]),
         ([NONE, 0.5], [2, 1], None, [0.4, 0.6 + 0.2]),
         ([NONE, NONE], [2, 1], None, [0.4, 0.2]),
+        ([NONE, NONE], [0.25, 0.1], None, [0.2, 0.08]),
         ([], [], None, []),
     ],
 )
