@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retold.index.columns import Eligible, Rows, Seqs
+from retold.index.columns import Eligible, Mask, Rows, Seqs
 from retold.index.dots import BLOCK_ROWS as BLOCK_ROWS
 from retold.index.dots import row_dots as row_dots
 from retold.index.references import References
@@ -37,7 +37,8 @@ class Matrix:
     def __init__(self, dims: int, capacity: int = 0) -> None:
         self.dims = dims
         self.references: tuple[References, ...] = ()
-        self._allocate(max(capacity, _SPARE_ROWS))
+        self._data, self._has = _room(max(capacity, _SPARE_ROWS), dims)
+        self._bytes = self._data.data.cast("B")
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._has))
@@ -149,17 +150,19 @@ class Matrix:
         others = [held for held in self.references if held.vectors is not made.vectors]
         self.references = (*others[1 - MOST_REFERENCES :], made)
 
-    def _allocate(self, capacity: int) -> None:
-        # `empty` costs no memory until rows are written, so a generous capacity is free.
-        self._data = np.empty((capacity, self.dims), dtype=np.float32)
-        self._has = np.zeros(capacity, dtype=np.bool_)
-        self._bytes = self._data.data.cast("B")
-
     def _grow(self, capacity: int) -> None:
-        data, has = self._data, self._has
-        self._allocate(capacity)
-        self._data[: len(data)] = data
-        self._has[: len(has)] = has
+        data, has = _room(capacity, self.dims)
+        data[: len(self._data)] = self._data
+        has[: len(self._has)] = self._has
+        # Only now, for searches take no lock: what they see is full.
+        self._data, self._has = data, has
+        self._bytes = data.data.cast("B")
+
+
+def _room(capacity: int, dims: int) -> tuple[Vectors, Mask]:
+    """Return rows to write and which of them have a vector: none."""
+    # `empty` costs no memory until rows are written, so a generous capacity is free.
+    return np.empty((capacity, dims), dtype=np.float32), np.zeros(capacity, dtype=np.bool_)
 
 
 def _clipped(scores: Scores) -> Scores:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from retold.index import matrix as matrices
 from retold.index.columns import NEVER_US, Columns, encode_flags
 from retold.index.matrix import BLOCK_ROWS, Matrix
 
@@ -138,6 +139,31 @@ def test_growing_keeps_what_was_written():
     _, matrix = filled(vectors)
 
     assert all(np.array_equal(matrix.vector(row), vectors[row]) for row in (0, 1023, 1024, 9999))
+
+
+def test_a_search_while_the_matrix_grows_finds_all_that_was_there(monkeypatch):
+    """Searching takes no lock. Fails when the longer arrays are seen before they are filled."""
+    vectors = random_units(50)
+    columns, matrix = filled(vectors)
+    eligible = columns.eligible([1], now_us=NOW)
+    expected = matrix.search_many(vectors[:1], eligible, 50)
+    seen = []
+
+    class Looking:
+        """numpy, at which somebody searches whenever room is made."""
+
+        def __getattr__(self, name):
+            if name in {"empty", "zeros"}:
+                with monkeypatch.context() as plain:
+                    plain.setattr(matrices, "np", np)
+                    seen.append(matrix.search_many(vectors[:1], eligible, 50))
+            return getattr(np, name)
+
+    monkeypatch.setattr(matrices, "np", Looking())
+    matrix.put(5000, vectors[0])
+
+    assert len(seen) >= 2
+    assert all(hits == expected for hits in seen)
 
 
 def test_vector_is_a_copy():
