@@ -43,7 +43,7 @@ MOST_COMPARED: Final = 300
 """Records of a scope that are compared with one another."""
 ADMIT: Final = 0.15
 ADMIT_AUTO: Final = 0.03
-"""What the default thresholds let through where they were measured: see docs/quality.md."""
+"""Within what the default thresholds let through on public sets: see docs/quality.md."""
 Z_STEP: Final = 0.05
 COSINE_STEP: Final = 0.01
 _Z_SHOWN: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)

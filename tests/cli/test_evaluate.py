@@ -11,6 +11,7 @@ from retold.cli import evaluating
 from retold.operations.evaluation.metrics import MEASURES
 from retold.testing import FakeEmbedder
 from tests.cli_support import retold_here
+from tests.docs_support import ROOT, blocks_of
 
 PRESETS = ["design", "measured", "bm25"]
 TEXTS = [
@@ -112,6 +113,25 @@ def test_evaluate_draws_a_picture(data, tmp_path):
 
     assert done.code == 0, done.err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_lines_that_the_page_shows_can_be_copied(data, tmp_path):
+    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    shown = [block.text for block in blocks_of(page, "quality.md") if block.language == "json"]
+    own = tmp_path / "own"
+    own.mkdir()
+    for name, text in zip(("mine.jsonl", "no-memory.jsonl"), shown, strict=True):
+        (own / name).write_text(text, encoding="utf-8")
+
+    done = retold_here("evaluate", "--data", own / "mine.jsonl", "--preset", "measured")
+
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[:3] == [
+        "data       mine.jsonl: 2 stores, 2 questions with an answer",
+        "prompts    2 without need of memory",
+        "items      turns and facts to the measured preset",
+    ]
+    assert "name nothing" not in done.err
 
 
 def test_the_picture_of_the_gate_explains_its_markers_and_leaves_out_what_has_no_gate(
