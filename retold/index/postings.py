@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,11 +23,21 @@ _COLUMN = (1 << _BITS) - 1
 
 
 class Vocabulary(dict[str, int]):
-    """Words and their numbers; looking up an unknown word by index gives it the next one."""
+    """Words and their numbers; looking up an unknown word by index gives it the next one.
+
+    Two loads of an index share one and may read at the same time.
+    """
+
+    __slots__ = ("_numbering",)
+
+    def __init__(self) -> None:
+        """Begin without words."""
+        super().__init__()
+        self._numbering = threading.Lock()
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
+        with self._numbering:
+            return self.setdefault(word, len(self))
 
     def numbers(self, phrase: Sequence[str]) -> list[int] | None:
         """Return the numbers of a phrase; None when one of its words was never seen."""

@@ -11,6 +11,7 @@ from retold.config import FTS5_BM25, Bm25Lever
 from retold.errors import StoreError
 from retold.index import bm25
 from retold.index import words as words_module
+from retold.index.postings import Vocabulary
 from retold.index.vector import VectorIndex
 from retold.store.lexical import LexicalRepository
 from retold.store.tokenizer import tokens
@@ -369,3 +370,16 @@ def test_other_constants_score_the_same_words_and_leave_the_first_scores(index, 
     assert no_length[1] > no_length[0] == no_length[2]
     assert words.scores_of([("tea",)], [once, often, long]).tolist() == by_fts5
     assert words.saturated(FTS5_BM25) is words
+
+
+def test_a_word_is_numbered_by_one_thread_at_a_time():
+    """Fails without the lock: a reload and a search of the load before it share the vocabulary."""
+
+    class Asked(Vocabulary):
+        def __len__(self):
+            assert self._numbering.locked()
+            return super().__len__()
+
+    words = Asked()
+
+    assert [words[word] for word in ("a", "b", "a")] == [0, 1, 0]
