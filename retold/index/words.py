@@ -138,7 +138,8 @@ class LexicalIndex:
 
     ``follow`` is all it needs: it reads what changed between the last snapshot and the given one.
     The words only move forward. A search holds on to one ``Words`` and needs no lock. The words of
-    a record that left stay in memory, out of every search's reach, until the next merge or reload.
+    a record that left stay in memory, out of every search's reach, until the next merge or reload;
+    the vocabulary keeps its spellings, without saying who used them, as long as the process lives.
     """
 
     def __init__(self, earlier: LexicalIndex | None = None, new_rows: Rows | None = None) -> None:
