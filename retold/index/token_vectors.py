@@ -28,6 +28,9 @@ Similarities = npt.NDArray[np.float64]
 MOST_BYTES: Final = 64 << 20
 """Token vectors remembered at once: some 10,000 records of 16 tokens of 384 numbers."""
 
+_MOST_CHANGES: Final = 1_000
+"""Changes that are looked at one by one; after more of them everything is read again."""
+
 _SINGLE_THREADED: Final = 1 << 18
 """Multiplications that OpenBLAS does on the calling thread at most."""
 
@@ -110,7 +113,8 @@ class TokenVectorCache:
 
     What is remembered counts as long as the store's counters stand still, and is compared with the
     store once when they moved; of a file that was replaced as a whole nothing counts. A record that
-    has none is asked for with every search, so those that are filled in later are found.
+    has none is asked for with every search, so those that are filled in later are found. What
+    changed since is given up, so that nothing of a forgotten record stays in memory.
     """
 
     def __init__(self, identity: EmbeddingIdentity, most_bytes: int = MOST_BYTES) -> None:
@@ -120,6 +124,7 @@ class TokenVectorCache:
         self._lock = threading.Lock()
         self._held: OrderedDict[int, _Held] = OrderedDict()
         self._bytes = 0
+        self._reached: Clocks | None = None
 
     def __repr__(self) -> str:
         return f"TokenVectorCache(records={len(self._held)}, bytes={self._bytes})"
@@ -127,6 +132,7 @@ class TokenVectorCache:
     def read(self, tx: Transaction, seqs: Sequence[int]) -> dict[int, PackedTokens]:
         """Return the token vectors of those of the records that have some, in the order given."""
         clocks = tx.meta.clocks()
+        self._give_up(tx, clocks)
         with self._lock:
             held = {seq: one for seq in seqs if (one := self._held.get(seq)) is not None}
             for seq in held:
@@ -147,8 +153,34 @@ class TokenVectorCache:
             self._keep(held, clocks, doubtful)
         return {seq: held[seq].tokens for seq in seqs if seq in held}
 
+    def _give_up(self, tx: Transaction, clocks: Clocks) -> None:
+        """Drop what changed since the newest snapshot that was looked at; all of another file."""
+        reached = self._reached
+        if reached == clocks:
+            return
+        changed = None
+        if reached is not None and reached.store_epoch == clocks.store_epoch:
+            if reached.records_version >= clocks.records_version:
+                return
+            changed = tx.projection.changes_since(reached.records_version, _MOST_CHANGES)
+        with self._lock:
+            self._reached = clocks
+            for seq in list(self._held if changed is None else changed):
+                old = self._held.pop(seq, None)
+                self._bytes -= 0 if old is None else old.tokens.nbytes
+
+    def _is_latest(self, clocks: Clocks) -> bool:
+        """Return whether nothing newer was looked at: an old snapshot is remembered for nobody."""
+        reached = self._reached
+        return reached is not None and (
+            reached.store_epoch == clocks.store_epoch
+            and reached.records_version <= clocks.records_version
+        )
+
     def _keep(self, held: dict[int, _Held], clocks: Clocks, doubtful: Sequence[int]) -> None:
         with self._lock:
+            if not self._is_latest(clocks):
+                return
             for seq in doubtful:
                 old = self._held.pop(seq, None)
                 self._bytes -= 0 if old is None else old.tokens.nbytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from retold.index.token_vectors import (
 from retold.protocols import EmbeddedTexts
 from retold.store.token_vectors import pack_tokens
 from retold.testing import FakeEmbedder
-from tests.index_support import DIMS, IDENTITY, Row, axis, insert, open_store
+from tests.index_support import DIMS, IDENTITY, Row, axis, change, insert, open_store
 
 WIDTH = 24
 
@@ -99,6 +100,10 @@ class CountingReads:
     @property
     def meta(self):
         return self.tx.meta
+
+    @property
+    def projection(self):
+        return self.tx.projection
 
     @property
     def token_vectors(self):
@@ -189,6 +194,29 @@ def test_what_was_dropped_is_forgotten_by_every_process(tmp_path):
         with store.read() as tx:
             assert tx.meta.clocks() == moved
     assert repr(cache) == "TokenVectorCache(records=0, bytes=0)"
+
+
+def test_token_vectors_of_a_forgotten_record_leave_the_memory_with_the_next_search(tmp_path):
+    """Fails when only records that a search still finds are compared with the store."""
+    cache = TokenVectorCache(IDENTITY)
+    with open_store(tmp_path / "memory.db") as store:
+        with store.write() as tx:
+            seqs = [insert(tx, Row(vector=axis(at))) for at in range(3)]
+            for seq in seqs:
+                tx.token_vectors.put(seq, packed(seq, 2, DIMS))
+        with store.read() as old, ThreadPoolExecutor(1) as pool:
+            cache.read(old, seqs)
+
+            def forget_and_look() -> None:
+                with store.write() as tx:
+                    change(tx, seqs[0], status="deleted")
+                with store.read() as tx:
+                    assert list(cache.read(tx, [seqs[1]])) == [seqs[1]]
+
+            pool.submit(forget_and_look).result()
+            assert list(cache.read(old, seqs)) == seqs  # as that snapshot has it, for nobody else
+
+    assert repr(cache) == f"TokenVectorCache(records=2, bytes={2 * packed(1, 2, DIMS).nbytes})"
 
 
 def test_cache_trusts_no_version_of_a_file_that_was_replaced(tmp_path):
