@@ -344,7 +344,7 @@ class Drawn:
     def set(self, **labels):
         self.labels |= labels
 
-    def fill_between(self, x, low, high, alpha):
+    def fill_between(self, x, low, high, **_):
         self.band = list(zip(x, low, high, strict=True))
 
     def set_xticks(self, *_, **__):
@@ -372,10 +372,13 @@ def test_a_plot_shows_recall_by_depth_and_the_gate_at_every_threshold(answers, m
     assert recall.band == [(depth, one.low, one.high) for depth, one in by_depth]
     assert gate.lines["measured"] == summary.curve(given) == [(1.0, 0.0), (0.0, 0.0)]
     # Where the configured gate stands: asked (round) lets all in, host-issued (square) nothing.
-    assert {name[-1]: points for name, points in gate.lines.items() if name != "measured"} == {
+    stands = {name: points for name, points in gate.lines.items() if name != "measured"}
+    assert {name[-1]: points for name, points in stands.items() if points} == {
         "o": [(1.0, 0.0)],
         "s": [(0.0, 1.0)],
     }
+    # The other two explain the markers.
+    assert sum(not points for points in stands.values()) == 2
     assert (gate.labels["xlabel"], recall.labels["ylabel"]) == (
         "no-memory prompts admitted",
         "recall",
