@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from retold.operations.calibration import Admission, Calibration, Spread
 
 _FAMILIES: Final = ("semantic", "episodic", "procedural", "session_summary")
-
-
 _PART: Final = FiniteRange(min=0, max=1, min_open=True, max_open=True)
 
 

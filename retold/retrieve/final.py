@@ -38,7 +38,6 @@ def look_again(
     record whose stronger side is gone may stand alone, for nothing contradicts it any more; one
     that a stronger record contradicts which is not shown goes.
     """
-    tx.scopes.remember(scope_codes)
     records = _still_shown(tx, scope_codes, request, seqs)
     codes = frozenset(scope_codes.values())
     conflicts, rivals = unresolved_conflicts(tx, request, codes, records.values())

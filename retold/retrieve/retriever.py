@@ -350,7 +350,7 @@ class Retriever:
             still = readable_scopes(tx, trace.principal)
             look = look_again(
                 tx,
-                {scope: trace.codes[scope] for scope in still if scope in trace.codes},
+                tx.scopes.codes(scope for scope in still if scope in trace.codes),
                 trace.request,
                 [placed.candidate.seq for placed in outcome.chosen],
                 partial(self._outweighs, trace),

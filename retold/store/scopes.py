@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from retold.errors import StoreCorrupt
@@ -70,11 +70,6 @@ class ScopeRepository:
             for scope in unknown:
                 self._note(scope, found.get((scope.kind, scope.id)))
         return {scope: code for scope in asked if (code := self._codes[scope]) is not None}
-
-    def remember(self, codes: Mapping[Scope, int]) -> None:
-        """Take codes that an earlier transaction read: they never change."""
-        for scope, code in codes.items():
-            self._note(scope, code)
 
     def _note(self, scope: Scope, code: int | None) -> None:
         self._codes[scope] = code

@@ -91,6 +91,30 @@ def test_search_refuses_a_record_that_a_generator_smuggled_in(
         world.search("sails")
 
 
+def test_last_look_reads_anew_which_scope_a_code_stands_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A snapshot that is restored in place may number its scopes otherwise.
+
+    Fails when the last look goes on with the codes of the first snapshot.
+    """
+    world.add("Ana sails on Sundays")
+    world.add("Bob rows on Sundays", owner=BOB)
+    assert world.contents("Sundays sails") == ["Ana sails on Sundays"]
+    fit = world.retriever._fit
+
+    def restored_meanwhile(*found: Any) -> Any:
+        with world.store.write() as tx:
+            ana, bob = ANA.private_scope, BOB.private_scope
+            codes = tx.scopes.codes([ana, bob])
+            for id_, code in (("nobody", codes[ana]), (ana.id, codes[bob]), (bob.id, codes[ana])):
+                tx.connection.execute("update scopes set id = ? where code = ?", (id_, code))
+        return fit(*found)
+
+    monkeypatch.setattr(world.retriever, "_fit", restored_meanwhile)
+    assert world.contents("Sundays sails") == []
+
+
 # --- what is eligible
 
 
