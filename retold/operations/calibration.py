@@ -135,7 +135,7 @@ def calibrate(
 
     Each scope counts as what one caller may read. ``prompts`` are unrelated ones of the caller's
     own; without any the bank's are used. A scope with fewer than ``LEAST_RECORDS`` vectors is
-    passed over. Raises InvalidInput for one that is named and when no scope holds enough,
+    passed over. Raises InvalidInput for one that is named, and when no scope holds enough,
     EmbeddingProfileMismatch for vectors of another model and what the embedder raises.
     """
     reference = NullReference()
@@ -149,12 +149,19 @@ def calibrate(
         index.refresh(tx, config.embedding.incremental_reload_max)
         probe = _Probe(tx, index, reference, vectors, texts if prompts else ())
         weight = resolve_levers(config.retrieval).gate.null_z.unk_weight
-        sets = _eligible_sets(tx, index, scopes)
-        measured = [found for one in sets if (found := probe.measured(one, weight)) is not None]
-    if not measured or (scopes and len(measured) < len(sets)):
+        measured = []
+        for scope, eligible in _eligible_sets(tx, index, scopes).items():
+            found = probe.measured(eligible, weight)
+            if found is not None:
+                measured.append(found)
+            elif scopes:
+                raise InvalidInput(
+                    f"{scope} holds fewer than {LEAST_RECORDS} records with a vector; "
+                    "embed its records first"
+                )
+    if not measured:
         raise InvalidInput(
-            f"a scope holds fewer than {LEAST_RECORDS} records with a vector; "
-            "embed its records first"
+            f"no scope holds {LEAST_RECORDS} records with a vector; embed the records first"
         )
     return _calibration(identity, measured, len(texts), own_probes=bool(prompts), rates=rates)
 
@@ -241,12 +248,24 @@ def _compared(index: VectorIndex, eligible: Eligible) -> Numbers:
     return cosines
 
 
-def _eligible_sets(tx: Transaction, index: VectorIndex, scopes: Sequence[Scope]) -> list[Eligible]:
-    """Return what a reader of each scope may be shown, of those that hold enough."""
-    named = scopes or [Scope.parse(one.scope) for one in OverviewRepository(tx).scopes(MOST_SCOPES)]
-    now_us = to_us(tx.now)
-    sets = [index.eligible([code], now_us=now_us) for code in tx.scopes.codes(named).values()]
-    chosen = [eligible for eligible in sets if eligible.count >= LEAST_RECORDS]
+def _eligible_sets(
+    tx: Transaction, index: VectorIndex, scopes: Sequence[Scope]
+) -> dict[Scope, Eligible]:
+    """Return what a reader of each scope may be shown, of those that hold enough.
+
+    Raises InvalidInput for a named scope that does not, and when none does.
+    """
+    asked = scopes or [Scope.parse(one.scope) for one in OverviewRepository(tx).scopes(MOST_SCOPES)]
+    codes, now_us = tx.scopes.codes(asked), to_us(tx.now)
+    sets = {scope: index.eligible([code], now_us=now_us) for scope, code in codes.items()}
+    chosen = {scope: one for scope, one in sets.items() if one.count >= LEAST_RECORDS}
+    for scope in scopes:
+        if scope not in chosen:
+            held = sets[scope].count if scope in sets else 0
+            raise InvalidInput(
+                f"{scope} holds {held} of the {LEAST_RECORDS} records that measuring takes; "
+                "name a fuller scope, or none"
+            )
     if not chosen:
         raise InvalidInput(
             f"no scope holds {LEAST_RECORDS} records, too few to measure by; "

@@ -102,9 +102,8 @@ def _queue_problems(health: QueueHealth, now: datetime, patience: timedelta) -> 
             f"{beat.pid}); a worker that lives gives another within a minute"
         )
     elif now - beat.at > patience:
-        minutes = (now - beat.at) / timedelta(minutes=1)
         yield (
-            f"{name}: no sign of life for {minutes:.0f} minutes (process {beat.pid}); "
+            f"{name}: no sign of life for {_lasting(now - beat.at)} (process {beat.pid}); "
             f"look for it, or start `retold worker {name}`"
         )
     if health.state.identity is not None and beat.file not in (None, health.state.identity):
@@ -165,5 +164,14 @@ def _backlog_notices(backlog: Backlog, now: datetime) -> Iterator[str]:
         yield f"{sessions} set aside after too many attempts"
     oldest = backlog.oldest_requested_at
     if oldest is not None and now - oldest > LONGEST_WAIT:
-        minutes = (now - oldest) / timedelta(minutes=1)
-        yield f"the oldest of {backlog.waiting} waiting sessions waits for {minutes:.0f} minutes"
+        yield (
+            f"the oldest of {backlog.waiting} waiting sessions waits for {_lasting(now - oldest)}"
+        )
+
+
+def _lasting(span: timedelta) -> str:
+    """Say how long something lasts, in seconds where that is less than two minutes."""
+    minute = timedelta(minutes=1)
+    if span < 2 * minute:
+        return f"{span.total_seconds():.0f} seconds"
+    return f"{span / minute:.0f} minutes"

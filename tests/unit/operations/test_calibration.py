@@ -117,7 +117,7 @@ def test_calibrate_refuses_a_scope_with_too_few_vectors(tmp_path, vectors):
         for at in range(LEAST_RECORDS):
             world.add(f"planted bean {at}", vector=at < vectors)
 
-        with pytest.raises(InvalidInput, match="30 records with a vector; embed its records"):
+        with pytest.raises(InvalidInput, match="30 records with a vector; embed the records"):
             calibrate(world.store, world.embedder, world.config)
 
 
@@ -142,7 +142,9 @@ def test_a_scope_without_vectors_is_passed_over_unless_it_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        pytest.param(["--scope", "user:ana"], "no scope holds 30 records", id="few records"),
+        pytest.param(
+            ["--scope", "user:ana"], "user:ana holds 1 of the 30 records", id="few records"
+        ),
         pytest.param(["--as", "helper/ana"], "for operators", id="a principal"),
         pytest.param(["--admit", "nan"], "nan is not in the range 0<x<1", id="no number"),
         pytest.param(["--admit-auto", "NaN"], "is not in the range 0<x<1", id="none either"),
@@ -159,3 +161,19 @@ def test_calibrate_refuses_with_a_reason(store, tmp_path, options, message):
 
     assert (done.code, there.read_text(encoding="utf-8")) == (2, "mine")
     assert message in done.err
+
+
+def test_a_named_scope_with_too_few_records_is_refused_by_its_name(tmp_path):
+    with closing(World(tmp_path / "store.sqlite")) as world:
+        for at in range(LEAST_RECORDS):
+            world.add(f"planted bean {at}")
+        world.add("sowed a pea", scope="project:garden")
+
+        for scope, held in (("project:garden", 1), ("project:nowhere", 0)):
+            with pytest.raises(InvalidInput, match=f"{scope} holds {held} of the 30 records"):
+                calibrate(
+                    world.store,
+                    world.embedder,
+                    world.config,
+                    scopes=[ANA.private_scope, Scope.parse(scope)],
+                )

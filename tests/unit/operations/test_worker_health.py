@@ -86,12 +86,16 @@ def test_queue_file_that_is_gone_is_told_although_its_consumer_lives(working):
     assert problem == "extraction queue: there is no such file; start the workers"
 
 
-def test_consumer_that_went_silent_is_told_with_its_process(working):
-    working.clock.advance(minutes=10)
+@pytest.mark.parametrize(
+    ("silent", "told"), [({"minutes": 10}, "10 minutes"), ({"seconds": 9}, "9 seconds")]
+)
+def test_consumer_that_went_silent_is_told_with_its_process(working, silent, told):
+    working.clock.advance(**silent)
     beat(working, "maintenance")
 
-    (problem,) = look(working).problems
-    assert problem.startswith("extraction: no sign of life for 10 minutes (process 7)")
+    config = parse_config({"queue": {"sweep_seconds": 1}}, profile="offline")
+    (problem,) = workers_health(working.store, config).problems
+    assert problem.startswith(f"extraction: no sign of life for {told} (process 7)")
 
 
 def test_sign_of_life_from_a_clock_that_was_set_back_is_none(working):
