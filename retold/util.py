@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Protocol
-from uuid import UUID
 
 
 class Clock(Protocol):
@@ -54,7 +53,8 @@ class _Uuid7Source:
                 self._counter += 1
             head = (self._last_ms << 16) | 0x7000 | self._counter
         tail = (int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)) | (1 << 63)
-        return str(UUID(int=(head << 64) | tail))
+        digits = f"{head:016x}{tail:016x}"
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 new_id: IdSource = _Uuid7Source()

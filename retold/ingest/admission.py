@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Final, get_args
 
 from retold.errors import InvalidInput, InvalidSourceKind
@@ -20,7 +19,7 @@ from retold.models import (
     WriteRequest,
 )
 from retold.protocols import ContentPolicy
-from retold.store.codec import require_aware
+from retold.store.codec import require_aware_or_none
 from retold.text import require_id, require_text
 
 MAX_CONTENT_CHARS: Final = 1_000
@@ -114,10 +113,10 @@ def validated(request: WriteRequest) -> WriteRequest:
         _check_mention(mention)
     request = replace(
         request,
-        event_at=_utc(request.event_at),
-        valid_from=_utc(request.valid_from),
-        valid_until=_utc(request.valid_until),
-        review_at=_utc(request.review_at),
+        event_at=require_aware_or_none(request.event_at),
+        valid_from=require_aware_or_none(request.valid_from),
+        valid_until=require_aware_or_none(request.valid_until),
+        review_at=require_aware_or_none(request.review_at),
     )
     if request.valid_from and request.valid_until and request.valid_until <= request.valid_from:
         raise InvalidInput("valid_until must be later than valid_from")
@@ -163,7 +162,3 @@ def _is_mention(mention: EntityMention) -> bool:
     except InvalidInput:
         return False
     return True
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return None if moment is None else require_aware(moment)

@@ -14,10 +14,14 @@ from retold.store import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The resolved entities of a claim; ``primary`` is None for a claim about nobody."""
+    """The resolved entities of a claim; ``primary`` is None for a claim about nobody.
+
+    ``aliases`` are those of the linked entities that live in the claim's own scope, sorted.
+    """
 
     primary: Entity | None
     links: tuple[tuple[str, LinkRole], ...]
+    aliases: tuple[str, ...] = field(repr=False)
     dropped: tuple[str, ...] = field(default=(), repr=False)
 
 
@@ -61,8 +65,11 @@ def links_of(plan: Plan, resolver: EntityResolver) -> Links:
             resolver.require_unambiguous(resolution)
         if resolution.entity is not None:
             links.setdefault(resolution.entity.id, resolution.mention.role)
+    linked = [primary, *(resolution.entity for resolution in resolved)]
+    own = (entity for entity in linked if entity is not None and entity.scope == plan.setting.scope)
+    aliases = sorted({alias for entity in own for alias in entity.aliases})
     dropped = tuple(r.mention.text for r in resolved if _is_dropped(r))
-    return Links(primary, tuple(links.items()), dropped)
+    return Links(primary, tuple(links.items()), tuple(aliases), dropped)
 
 
 def same_subject(primary: Entity | None, plan: Plan, resolver: EntityResolver) -> Iterator[str]:

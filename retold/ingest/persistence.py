@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -20,7 +20,7 @@ from retold.ingest.decision import (
 from retold.ingest.links import Links
 from retold.ingest.plan import Applied, Plan, Source
 from retold.ingest.trace import WriteTrace
-from retold.models import EvidenceRow, Record, RecordStatus, WriteKind
+from retold.models import Entity, EvidenceRow, Record, RecordStatus, WriteKind
 from retold.policy.lifecycle import (
     INITIAL_CONFIDENCE,
     Observation,
@@ -30,26 +30,31 @@ from retold.policy.lifecycle import (
 )
 from retold.policy.temporal import stated_end
 from retold.store import Transaction
+from retold.store.lexical import IndexText, index_text
 from retold.store.records import NewRecord
 
 REINDEX_BATCH: Final = 500
 """Records in memory at once while many are indexed again."""
 
 
-def index_text(tx: Transaction, record: Record, canonical: str | None) -> tuple[str, str, str]:
+def text_of(
+    record: Record | NewRecord, primary: Entity | None, aliases: Iterable[str]
+) -> IndexText:
     """Return what the full-text index holds for a record: content, subject words, aliases."""
     named = record.attribute is not None and not record.attribute_derived
     words = (record.attribute or "").replace("_", " ").strip("- ") if named else ""
-    subject = " ".join(part for part in (words, canonical or "") if part)
-    return record.content, subject, " ".join(tx.entities.aliases_for_record(record.seq))
+    subject = " ".join(part for part in (words, primary.canonical if primary else "") if part)
+    return index_text(record.content, subject, " ".join(aliases))
 
 
 def reindex_text(tx: Transaction, record: Record) -> None:
     """Write a record's full-text row again after its subject or aliases changed."""
     entity = record.subject_entity_id
     primary = None if entity is None else tx.entities.get(entity)
-    texts = index_text(tx, record, primary.canonical if primary else None)
-    tx.records.set_token_count(record.seq, tx.lexical.replace(record.seq, *texts))
+    text = text_of(record, primary, tx.entities.aliases_for_record(record.seq))
+    tx.lexical.delete(record.seq)
+    tx.lexical.add(record.seq, text)
+    tx.records.set_token_count(record.seq, text.token_count)
 
 
 def reindex_linked(tx: Transaction, entity_ids: Sequence[str]) -> int:
@@ -207,41 +212,40 @@ class Persistence:
     ) -> Record:
         plan, request = self._plan, self._plan.request
         name, derived = attribute or (plan.key.attribute, plan.key.derived)
-        record = self._tx.records.insert(
-            NewRecord(
-                type=request.type,
-                content=request.content,
-                scope=plan.setting.scope,
-                subject_entity_id=self._links.primary.id if self._links.primary else None,
-                attribute=name,
-                attribute_derived=derived,
-                source_kind=plan.backing.source_kind,
-                source_ref=self._source.ref,
-                creator_agent_id=plan.setting.principal.agent_id,
-                evidence=plan.backing.quote,
-                event_at=plan.event_at,
-                expires_at=self._expiry(status),
-                valid_from=request.valid_from,
-                valid_until=request.valid_until or self._stated_end(),
-                review_at=request.review_at,
-                confidence=self._confidence(),
-                status=status,
-                supersedes_id=supersedes.id if supersedes else None,
-                superseded_by_id=superseded_by.id if superseded_by else None,
-                version=supersedes.version + 1 if supersedes else 1,
-                temporary=plan.temporary,
-                tags=request.tags,
-            )
+        primary = self._links.primary
+        new = NewRecord(
+            type=request.type,
+            content=request.content,
+            scope=plan.setting.scope,
+            subject_entity_id=primary.id if primary else None,
+            attribute=name,
+            attribute_derived=derived,
+            source_kind=plan.backing.source_kind,
+            source_ref=self._source.ref,
+            creator_agent_id=plan.setting.principal.agent_id,
+            evidence=plan.backing.quote,
+            event_at=plan.event_at,
+            expires_at=self._expiry(status),
+            valid_from=request.valid_from,
+            valid_until=request.valid_until or self._stated_end(),
+            review_at=request.review_at,
+            confidence=self._confidence(),
+            status=status,
+            supersedes_id=supersedes.id if supersedes else None,
+            superseded_by_id=superseded_by.id if superseded_by else None,
+            version=supersedes.version + 1 if supersedes else 1,
+            temporary=plan.temporary,
+            tags=request.tags,
         )
+        text = text_of(new, primary, self._links.aliases)
+        record = self._tx.records.insert(new, token_count=text.token_count)
         for entity_id, role in self._links.links:
             self._tx.entities.link(record.seq, entity_id, role)
-        self._tx.embeddings.put(record.seq, plan.vector)
+        self._tx.embeddings.insert(record.seq, plan.vector)
         self._tx.embeddings.note_text(named=plan.named)
         if plan.tokens is not None:
             self._tx.token_vectors.put(record.seq, plan.tokens)
-        primary = self._links.primary
-        texts = index_text(self._tx, record, primary.canonical if primary else None)
-        self._tx.records.set_token_count(record.seq, self._tx.lexical.insert(record.seq, *texts))
+        self._tx.lexical.add(record.seq, text)
         self._add_evidence(record.seq, counted=plan.backing.verified)
         return record
 

@@ -13,6 +13,7 @@ from retold.ingest.trace import WriteTrace
 from retold.models import (
     EvidenceCheck,
     EvidenceSource,
+    Grant,
     Principal,
     RecordStatus,
     Scope,
@@ -32,7 +33,8 @@ class Setting:
 
     ``scan_scopes`` are the scopes whose records it is compared with; ``session`` is the open
     conversation, None without one; ``keeps_transcript`` says whether turns may be added to it.
-    ``called`` is the name the principal goes by, None when only an id is known.
+    ``called`` is the name the principal goes by, None when only an id is known. ``grants`` are
+    those of the agent that the rights were read from.
     """
 
     principal: Principal
@@ -45,6 +47,7 @@ class Setting:
     session: Session | None
     keeps_transcript: bool
     is_host: bool
+    grants: tuple[Grant, ...] = field(compare=False)
 
     @property
     def implies_principal(self) -> bool:

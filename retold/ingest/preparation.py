@@ -75,7 +75,7 @@ def situation_of(
     have no conversation.
     """
     is_host = request.host_source is not None
-    grants = tx.grants.list_for(principal.agent_id)
+    grants = tuple(tx.grants.list_for(principal.agent_id))
     writable = allowed_scopes(principal, grants, "write")
     scope = request.scope or default_scope(principal, grants)
     if not is_host and scope not in writable:
@@ -94,6 +94,7 @@ def situation_of(
         session=session,
         keeps_transcript=session is not None and tx.sessions.is_recorded(session.id),
         is_host=is_host,
+        grants=grants,
     )
     if session is None or request.evidence is None:
         return Situation(setting, (), frozenset(), tx.now)
@@ -110,12 +111,14 @@ def under_current_grants(tx: Transaction, setting: Setting) -> Setting:
     if setting.is_host:
         return setting
     principal, scope = setting.principal, setting.scope
-    grants = tx.grants.list_for(principal.agent_id)
+    grants = tuple(tx.grants.list_for(principal.agent_id))
+    if grants == setting.grants:
+        return setting
     writable = allowed_scopes(principal, grants, "write")
     if scope not in writable:
         raise ScopeNotWritable(f"this agent may not write to {scope.kind} scopes now")
     readable, scan_scopes = _compared_scopes(principal, scope, grants, writable, is_host=False)
-    return replace(setting, readable=readable, scan_scopes=scan_scopes)
+    return replace(setting, readable=readable, scan_scopes=scan_scopes, grants=grants)
 
 
 def refuse_forgotten(tx: Transaction, check: EvidenceCheck) -> None:

@@ -33,6 +33,11 @@ def require_aware(moment: datetime) -> datetime:
     return in_utc(moment)
 
 
+def require_aware_or_none(moment: datetime | None) -> datetime | None:
+    """Return ``require_aware``, or None for None."""
+    return None if moment is None else require_aware(moment)
+
+
 def in_utc(moment: datetime) -> datetime:
     """Return an aware moment in UTC. Raises InvalidInput when UTC has no such year."""
     try:

@@ -55,6 +55,10 @@ class EmbeddingRepository:
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
 
+    def insert(self, seq: int, vector: npt.ArrayLike) -> None:
+        """Store the unit vector of a record that has none yet; else as ``put``."""
+        self._write("insert", seq, vector)
+
     def put(self, seq: int, vector: npt.ArrayLike) -> None:
         """Store the unit vector of a record under the transaction's version.
 
@@ -62,22 +66,27 @@ class EmbeddingRepository:
         unusable vector, EmbeddingProfileMismatch when the store does not know yet whose vectors it
         holds.
         """
+        self._write("put", seq, vector)
+        self._tx.token_vectors.delete(seq)
+
+    def _write(self, statement: Literal["insert", "put"], seq: int, vector: npt.ArrayLike) -> None:
         identity = self._tx.meta.embedding_identity()
         if identity is None:
             raise EmbeddingProfileMismatch(
                 "the store has no embedding model yet; open it with a profile before writing"
             )
-        blob = unit_vector(vector, identity.dims).astype(STORED).tobytes()
+        blob = unit_vector(vector, identity.dims).astype(STORED, copy=False).tobytes()
         self._tx.run(
-            QUERIES["put"],
+            QUERIES[statement],
             {
-                **identity._asdict(),
                 "seq": seq,
+                "model": identity.model,
+                "version": identity.version,
+                "dims": identity.dims,
                 "vector": blob,
                 "index_version": self._tx.version(),
             },
         )
-        self._tx.token_vectors.delete(seq)
 
     def note_text(self, *, named: bool) -> None:
         """Remember of what text the vector just stored was made: with its subject's name or not.

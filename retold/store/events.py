@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retold.errors import StoreCorrupt
 from retold.models import Event
 from retold.store.codec import from_text, to_json, to_text
 from retold.store.queries import load_queries
@@ -135,13 +134,18 @@ class EventRepository:
         )
 
     def _chain(self, event_id: str, at: str, kind: str, payload: str) -> tuple[int, bytes]:
-        head = self._tx.one(QUERIES["head_hash"])
-        prev_hash = GENESIS if head is None else bytes(head[0])
+        head = self._tx.one(QUERIES["head"])
+        assert head is not None  # a select without `from` has one row
+        seq, prev_hash = int(head[0]), GENESIS if head[1] is None else bytes(head[1])
         salt = self._random_bytes(SALT_BYTES)
         digest = payload_digest(salt, payload)
-        row = self._tx.one(
+        link_hash = chain_hash(
+            seq=seq, event_id=event_id, at=at, kind=kind, digest=digest, prev_hash=prev_hash
+        )
+        self._tx.run(
             QUERIES["insert"],
             {
+                "seq": seq,
                 "id": event_id,
                 "at": at,
                 "kind": kind,
@@ -149,15 +153,9 @@ class EventRepository:
                 "payload_salt": salt,
                 "payload_digest": digest,
                 "prev_hash": prev_hash,
+                "hash": link_hash,
             },
         )
-        if row is None:
-            raise StoreCorrupt("the event was not stored; check the file with `retold status`")
-        seq = int(row[0])
-        link_hash = chain_hash(
-            seq=seq, event_id=event_id, at=at, kind=kind, digest=digest, prev_hash=prev_hash
-        )
-        self._tx.run(QUERIES["set_hash"], {"seq": seq, "hash": link_hash})
         return seq, link_hash
 
     def list_for_record(self, record_id: str) -> list[Event]:

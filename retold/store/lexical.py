@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retold.store.codec import to_json
 from retold.store.queries import load_queries
@@ -16,10 +16,25 @@ if TYPE_CHECKING:
 QUERIES = load_queries("lexical")
 
 
+class IndexText(NamedTuple):
+    """The prepared columns of a record's row, and the number of index tokens in all three."""
+
+    content: str
+    subject: str
+    aliases: str
+    token_count: int
+
+
+def index_text(content: str, subject: str, aliases: str) -> IndexText:
+    """Return what the index holds for a record, from what people wrote."""
+    prepared = prepare_fts(content), prepare_fts(subject), prepare_fts(aliases)
+    return IndexText(*prepared, sum(len(tokens(text)) for text in prepared))
+
+
 class LexicalRepository:
     """Rows of ``records_fts``, from which every process makes its own index of words.
 
-    Texts are prepared here, so callers pass what people wrote.
+    Texts are prepared here, so callers pass what people wrote or an ``IndexText``.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -27,11 +42,13 @@ class LexicalRepository:
 
     def insert(self, seq: int, content: str, subject: str, aliases: str) -> int:
         """Index a record and return the number of its index tokens in all three columns."""
-        prepared = [prepare_fts(text) for text in (content, subject, aliases)]
-        names = ("content", "subject", "aliases")
-        bindings = {"seq": seq, **dict(zip(names, prepared, strict=True))}
-        self._tx.run(QUERIES["insert"], bindings)
-        return sum(len(tokens(text)) for text in prepared)
+        text = index_text(content, subject, aliases)
+        self.add(seq, text)
+        return text.token_count
+
+    def add(self, seq: int, text: IndexText) -> None:
+        """Index a record whose text is prepared already."""
+        self._tx.run(QUERIES["insert"], {"seq": seq, **text._asdict()})
 
     def replace(self, seq: int, content: str, subject: str, aliases: str) -> int:
         """Index a record again; return as ``insert`` does."""

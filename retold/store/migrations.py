@@ -254,7 +254,9 @@ def _refuse_broken_references(tx: Transaction) -> None:
 
 
 def _identity(connection: apsw.Connection) -> tuple[int, int]:
-    ((application_id, version),) = connection.execute(QUERIES["identity"])
+    # As pragmas: the table-valued functions of the same names prepare these at every run.
+    ((application_id,),) = connection.execute(QUERIES["application_id"])
+    ((version,),) = connection.execute(QUERIES["user_version"])
     return int(application_id), int(version)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +21,8 @@ from retold.models import (
 from retold.store.codec import (
     from_text,
     from_text_or_none,
+    require_aware,
+    require_aware_or_none,
     to_json,
     to_text,
     to_text_or_none,
@@ -118,56 +120,55 @@ class RecordRepository:
         rows = {row[0]: row for row in self._tx.run(QUERIES["by_seqs"], {"seqs": to_json(wanted)})}
         return {seq: self._record(rows[seq]) for seq in wanted if seq in rows}
 
-    def insert(self, new: NewRecord) -> Record:
+    def insert(self, new: NewRecord, *, token_count: int = 0) -> Record:
         """Store a new row under the transaction's version and return it. Links come separately.
 
-        The row it supersedes learns which one stands in its place.
+        ``token_count`` is how many index tokens it has. The row it supersedes learns which one
+        stands in its place.
         """
         now = self._tx.now
         closed_at = now if new.status in ("superseded", "expired", "deleted") else None
-        row = self._tx.one(
-            QUERIES["insert"],
-            {
-                "id": self._tx.new_id(),
-                "type": new.type,
-                "version": new.version,
-                "content": new.content,
-                "subject": subject_of(new.subject_entity_id, new.attribute),
-                "subject_entity_id": new.subject_entity_id,
-                "attribute": new.attribute,
-                "attribute_derived": int(new.attribute_derived),
-                "scope_code": self._tx.scopes.require(new.scope),
-                "source_kind": new.source_kind,
-                "source_ref": new.source_ref,
-                "creator_agent_id": new.creator_agent_id,
-                "evidence": new.evidence,
-                "created_at": to_text(now),
-                "created_us": to_us(now),
-                "event_at": to_text(new.event_at),
-                "event_us": to_us(new.event_at),
-                "expires_at": to_text_or_none(new.expires_at),
-                "expires_us": to_us_or_none(new.expires_at),
-                "valid_from": to_text_or_none(new.valid_from),
-                "valid_from_us": to_us_or_none(new.valid_from),
-                "valid_until": to_text_or_none(new.valid_until),
-                "valid_until_us": to_us_or_none(new.valid_until),
-                "review_at": to_text_or_none(new.review_at),
-                "closed_at": to_text_or_none(closed_at),
-                "closed_us": to_us_or_none(closed_at),
-                "confidence": new.confidence,
-                "status": new.status,
-                "supersedes_id": new.supersedes_id,
-                "superseded_by_id": new.superseded_by_id,
-                "temporary": int(new.temporary),
-                "token_count": 0,
-                "index_version": self._tx.version(),
-                "tags": to_json(list(new.tags)),
-            },
-        )
-        assert row is not None  # `returning` yields the row it inserted
+        row = {
+            "id": self._tx.new_id(),
+            "type": new.type,
+            "version": new.version,
+            "content": new.content,
+            "subject": subject_of(new.subject_entity_id, new.attribute),
+            "subject_entity_id": new.subject_entity_id,
+            "attribute": new.attribute,
+            "attribute_derived": int(new.attribute_derived),
+            "scope_code": self._tx.scopes.require(new.scope),
+            "source_kind": new.source_kind,
+            "source_ref": new.source_ref,
+            "creator_agent_id": new.creator_agent_id,
+            "evidence": new.evidence,
+            "created_at": to_text(now),
+            "created_us": to_us(now),
+            "event_at": to_text(new.event_at),
+            "event_us": to_us(new.event_at),
+            "expires_at": to_text_or_none(new.expires_at),
+            "expires_us": to_us_or_none(new.expires_at),
+            "valid_from": to_text_or_none(new.valid_from),
+            "valid_from_us": to_us_or_none(new.valid_from),
+            "valid_until": to_text_or_none(new.valid_until),
+            "valid_until_us": to_us_or_none(new.valid_until),
+            "review_at": to_text_or_none(new.review_at),
+            "closed_at": to_text_or_none(closed_at),
+            "closed_us": to_us_or_none(closed_at),
+            "confidence": new.confidence,
+            "status": new.status,
+            "supersedes_id": new.supersedes_id,
+            "superseded_by_id": new.superseded_by_id,
+            "temporary": int(new.temporary),
+            "token_count": token_count,
+            "index_version": self._tx.version(),
+            "tags": to_json(list(new.tags)),
+        }
+        self._tx.run(QUERIES["insert"], row)
+        seq = self._tx.inserted_key()
         if new.supersedes_id is not None:
-            self.set_superseder([new.supersedes_id], row[0])
-        return self._record(row)
+            self.set_superseder([new.supersedes_id], seq)
+        return _inserted(new, row, seq, now)
 
     def update(self, record: Record) -> Record:
         """Store the changeable fields of ``record`` and return it with the new revision.
@@ -383,3 +384,44 @@ class RecordRepository:
             tags=tuple(json.loads(row[33])),
             entity_ids=tuple(json.loads(row[34])),
         )
+
+
+def _inserted(new: NewRecord, row: Mapping[str, Any], seq: int, now: datetime) -> Record:
+    """Return a new row as it reads from the store: without links, which come separately."""
+    return Record(
+        seq=seq,
+        id=row["id"],
+        type=new.type,
+        version=new.version,
+        revision=1,
+        content=new.content,
+        subject=row["subject"],
+        subject_entity_id=new.subject_entity_id,
+        attribute=new.attribute,
+        attribute_derived=new.attribute_derived,
+        scope=new.scope,
+        source_kind=new.source_kind,
+        source_ref=new.source_ref,
+        creator_agent_id=new.creator_agent_id,
+        evidence=new.evidence,
+        created_at=now,
+        event_at=require_aware(new.event_at),
+        expires_at=require_aware_or_none(new.expires_at),
+        valid_from=require_aware_or_none(new.valid_from),
+        valid_until=require_aware_or_none(new.valid_until),
+        review_at=require_aware_or_none(new.review_at),
+        review_flagged_at=None,
+        closed_at=None if row["closed_at"] is None else now,
+        confidence=new.confidence,
+        status=new.status,
+        supersedes_id=new.supersedes_id,
+        reinforcements=0,
+        last_reinforced_at=None,
+        temporary=new.temporary,
+        activation="conditional",
+        category=None,
+        token_count=row["token_count"],
+        index_version=row["index_version"],
+        tags=new.tags,
+        entity_ids=(),
+    )

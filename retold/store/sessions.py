@@ -218,9 +218,11 @@ class SessionRepository:
         InvalidInput when they differ or the segment or its latest successor keeps no transcript,
         NotFound without session.
         """
-        seq, recorded, conversation_id = self._keys(session_id)
-        latest = self._latest_of(conversation_id)
-        if not (recorded and (latest.id == session_id or self.is_recorded(latest.id))):
+        row = self._tx.one(QUERIES["appending"], {"id": session_id})
+        if row is None:
+            raise NotFound(f"no session {session_id!r}")
+        recorded, conversation_id, seq, segment, is_latest_recorded, ended_at = row
+        if not (recorded and is_latest_recorded):
             raise InvalidInput(
                 f"session {session_id!r} was started with record=False and keeps no transcript; "
                 "pass the words as evidence of a claim, or record turns in a session of their own"
@@ -229,7 +231,9 @@ class SessionRepository:
             stored = self.turn_by_key(conversation_id, external_key, role, content)
             if stored is not None:
                 return stored
-        segment = self._open_segment(latest)
+        if ended_at is not None:
+            following = self._next_segment(segment)
+            segment, seq = following.id, self.require_seq(following.id)
         turn = Turn(
             session_id=segment,
             turn=0,
@@ -241,7 +245,7 @@ class SessionRepository:
             tool_name=tool_name,
             external_key=external_key,
         )
-        return self._insert_turn(turn, seq if segment == session_id else self.require_seq(segment))
+        return self._insert_turn(turn, seq)
 
     def add_history(self, turn: Turn) -> Turn:
         """Append a turn to the very segment it names, ended or not; return it with its number.
@@ -333,31 +337,23 @@ class SessionRepository:
             if self.is_recorded(latest.id) == recorded:
                 return latest
             self.end(latest.id, "host")
-        return self._continue(latest, recorded=recorded)
+        return self._continue(latest.id, recorded=recorded)
 
-    def _continue(self, previous: Session, *, recorded: bool) -> Session:
+    def _continue(self, previous_id: str, *, recorded: bool) -> Session:
         session_id = self._tx.new_id()
         self._tx.run(
             QUERIES["continue"],
             {
                 "id": session_id,
-                "previous_id": previous.id,
+                "previous_id": previous_id,
                 "recorded": int(recorded),
                 "started_at": to_text(self._tx.now),
             },
         )
         return self.require(session_id)
 
-    def _latest_of(self, conversation_id: str) -> Session:
-        row = self._tx.one(QUERIES["latest_of_conversation"], {"conversation_id": conversation_id})
-        if row is None:
-            raise NotFound(f"no conversation {conversation_id!r}")
-        return _session(row)
-
-    def _open_segment(self, latest: Session) -> str:
-        if latest.ended_at is None:
-            return latest.id
-        following = self._continue(latest, recorded=True)
+    def _next_segment(self, previous_id: str) -> Session:
+        following = self._continue(previous_id, recorded=True)
         self._tx.events.append(
             "session.started",
             following.agent_id,
@@ -365,7 +361,7 @@ class SessionRepository:
             user_id=following.user_id,
             payload={"segment": following.segment},
         )
-        return following.id
+        return following
 
     def _insert_turn(self, turn: Turn, seq: int) -> Turn:
         row = self._tx.one(

@@ -7,7 +7,7 @@ import pytest
 from retold.errors import EntityAmbiguous, MigrationRequired, NotFound
 from retold.models import Scope
 from retold.retrieve.terms import MAX_ALIAS_NGRAMS, alias_ngrams
-from retold.store import Store
+from retold.store import Store, reindex
 from retold.store.migrations import acknowledge_unmapped, expire_unmapped, list_issues
 from tests.migration.version_1_file import Version1File
 from tests.scenarios.support import ANA, PROJECT, contents, person
@@ -88,6 +88,25 @@ def test_ambiguous_mention_costs_only_its_link(shared):
     assert result.kind == "created"
     assert record.entity_ids == (record.subject_entity_id,)
     assert "ambiguous_mention" in result.note
+
+
+def test_written_claim_is_indexed_as_a_rebuilt_index_has_it(shared):
+    """The names are taken from what was resolved, those of other scopes left out."""
+    shared.host.provision_user("ana", ["Ana Lima", "Anita"])
+    _about(shared, "Sam", "Sam likes chess", scope=PROJECT)
+    named = (person("Sam", "mentions"), person("Ben", "mentions"))
+    shared.tell("Ana plays chess with Sam and Ben", attribute="hobby", mentions=named)
+    with shared.retold.store.write() as tx:
+        written = tx.lexical.fields(tx.lexical.row_keys())
+        counts = {seq: record.token_count for seq, record in tx.records.by_seqs(written).items()}
+
+        reindex.rebuild(tx)
+
+        assert tx.lexical.fields(tx.lexical.row_keys()) == written
+        assert {
+            seq: record.token_count for seq, record in tx.records.by_seqs(written).items()
+        } == counts
+    assert "ana ana lima anita ben sam" in {aliases for _, _, aliases in written.values()}
 
 
 def test_explicit_entity_id_needs_no_unambiguous_name(shared):

@@ -160,6 +160,18 @@ def test_events_verify_accepts_blanked_payloads_and_changed_references(store):
         assert tx.events.list_since()[0].payload == {}
 
 
+def test_events_never_reuse_the_seq_of_a_tail_that_was_cut_off(store):
+    with store.write() as tx:
+        append(tx, 3)
+    tamper(store, "delete from event_refs where seq = 3")
+    tamper(store, "delete from events where seq = 3")
+
+    with store.write() as tx:
+        append(tx, 1)
+
+        assert [event.seq for event in tx.events.list_since()] == [1, 2, 4]
+
+
 @pytest.mark.parametrize("seq", [1, 2, 4])
 def test_events_verify_finds_a_deleted_event(store, seq):
     """Without ``prev_hash`` in ``is_intact`` or ``last_allocated`` this passes unnoticed."""

@@ -1,3 +1,8 @@
+-- name: insert
+-- The first vector of a record.
+insert into embeddings(seq, model, version, dims, vector, index_version)
+values (:seq, :model, :version, :dims, :vector, :index_version);
+
 -- name: put
 -- Store or replace the vector of a record.
 insert into embeddings(seq, model, version, dims, vector, index_version)

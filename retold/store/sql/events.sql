@@ -1,16 +1,16 @@
--- name: head_hash
--- The hash that the next event follows.
-select hash from events order by seq desc limit 1;
+-- name: head
+-- The seq that the next event gets, as AUTOINCREMENT counts, and the hash that it follows.
+select
+  max(
+    coalesce((select max(seq) from events), 0),
+    coalesce((select seq from sqlite_sequence where name = 'events'), 0)
+  ) + 1,
+  (select hash from events order by seq desc limit 1);
 
 -- name: insert
--- A new event; its hash covers the seq that this statement allocates and follows at once.
-insert into events(id, at, kind, payload, payload_salt, payload_digest, prev_hash, hash)
-values (:id, :at, :kind, :payload, :payload_salt, :payload_digest, :prev_hash, zeroblob(0))
-returning seq;
-
--- name: set_hash
--- Close the link of the event that was just inserted.
-update events set hash = :hash where seq = :seq;
+-- A new event; its hash covers the seq, which `head` told under the same lock.
+insert into events(seq, id, at, kind, payload, payload_salt, payload_digest, prev_hash, hash)
+values (:seq, :id, :at, :kind, :payload, :payload_salt, :payload_digest, :prev_hash, :hash);
 
 -- name: insert_refs
 -- Who acted on what, outside the hash so that erasure never breaks the chain.

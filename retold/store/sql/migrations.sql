@@ -1,7 +1,10 @@
--- name: identity
--- Whose file this is and which schema it has.
-select a.application_id, u.user_version
-from pragma_application_id as a, pragma_user_version as u;
+-- name: application_id
+-- Whose file this is.
+pragma application_id;
+
+-- name: user_version
+-- Which schema it has.
+pragma user_version;
 
 -- name: objects
 -- Every table, index, view and trigger that a file holds.

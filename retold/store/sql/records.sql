@@ -24,7 +24,7 @@ from json_each(:ids) as wanted
 join records as r on r.id = wanted.value;
 
 -- name: insert
--- A new row, given back as by_seqs does; its links and evidence follow in their own statements.
+-- A new row; its links and evidence follow in their own statements.
 insert into records (
   id, type, version, content, subject, subject_entity_seq, attribute, attribute_derived,
   scope_code, source_kind, source_ref, creator_agent_id, evidence,
@@ -41,16 +41,7 @@ insert into records (
   :confidence, :status, (select seq from records where id = :supersedes_id),
   (select seq from records where id = :superseded_by_id), null, :temporary,
   :token_count, :index_version, :tags
-)
-returning
-  seq, id, type, version, revision, content, subject,
-  (select e.id from entities as e where e.seq = subject_entity_seq),
-  attribute, attribute_derived, scope_code, source_kind, source_ref,
-  creator_agent_id, evidence, created_at, event_at, expires_at, valid_from,
-  valid_until, review_at, review_flagged_at, closed_at, confidence, status,
-  (select replaced.id from records as replaced where replaced.seq = records.supersedes_seq),
-  reinforcements, last_reinforced_at, temporary, activation, category,
-  token_count, index_version, tags, '[]';
+);
 
 -- name: update
 -- Replace what may change in a row's life; every update bumps the revision.

@@ -26,13 +26,13 @@ where agent_id = :agent_id and user_id = :user_id and external_id = :external_id
 order by segment desc
 limit 1;
 
--- name: latest_of_conversation
--- The newest segment of a conversation, by its internal id.
-select id, external_id, segment, conversation_id, agent_id, user_id, project_id,
-  started_at, last_turn_at, ended_at, ended_by, extraction_requested_at, extracted_at
-from sessions
-where conversation_id = :conversation_id
-order by segment desc
+-- name: appending
+-- Where a turn goes: a segment's transcript and conversation, and that conversation's newest one.
+select s.recorded, s.conversation_id, latest.seq, latest.id, latest.recorded, latest.ended_at
+from sessions as s
+join sessions as latest on latest.conversation_id = s.conversation_id
+where s.id = :id
+order by latest.segment desc
 limit 1;
 
 -- name: segments
