@@ -109,8 +109,8 @@ class EligibleWords:
         near = _best_places(sums, limit)
         keys = self._eligible.seq_column[near if self._rows is None else self._rows[near]]
         scores = sums[near]
-        order: list[int] = np.lexsort((keys, -scores))[:limit].tolist()
-        return [(int(keys[at]), float(scores[at])) for at in order]
+        order = np.lexsort((keys, -scores))[:limit]
+        return list(zip(keys[order].tolist(), scores[order].tolist(), strict=True))
 
     def scores_of(self, phrases: Sequence[Phrase], seqs: Sequence[int] | Seqs) -> Weights:
         """Return the score of each record, with the bits that ``search`` gives, in order.
@@ -144,7 +144,7 @@ class EligibleWords:
         for phrase in phrases:
             found = self._found(phrase)
             if found.records > 0:
-                sums[found.places] += self._idf(found.records) * found.weights
+                np.add.at(sums, found.places, self._idf(found.records) * found.weights)
         if self._rows is None and not self._keeps_all:
             sums[~self._mask] = 0.0
         return sums
@@ -171,11 +171,10 @@ class EligibleWords:
         if numbers is None or self._average == 0.0:
             return _NOWHERE
         posted = self._find_word(numbers[0]) if len(numbers) == 1 else self._find_posted(numbers)
-        if len(self._words.recent) == 0:
+        held = occurrences(self._words.recent, self._words.recent_owners, numbers)
+        if len(held.rows) == 0:
             return posted
-        recent = self._placed(
-            occurrences(self._words.recent, self._words.recent_owners, numbers), self._mask
-        )
+        recent = self._placed(held, self._mask)
         if posted.records == 0 or recent.records == 0:
             return posted if recent.records == 0 else recent
         return _Found(

@@ -52,6 +52,9 @@ class Occurrences(NamedTuple):
     times: Places
 
 
+_NO_OCCURRENCES = Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+
+
 def encoded(numbers: npt.ArrayLike, columns: npt.ArrayLike) -> Tokens:
     """Return words with their columns as ``Tokens``."""
     words = np.asarray(numbers, dtype=np.int32)
@@ -65,6 +68,8 @@ def occurrences(tokens: Tokens, owners: Rows, numbers: Sequence[int]) -> Occurre
     """
     first = numbers[0]
     at = np.flatnonzero((tokens >> _BITS) == first)
+    if len(at) == 0:
+        return _NO_OCCURRENCES
     at = at[at + len(numbers) <= len(tokens)]
     for step, number in enumerate(numbers[1:], start=1):
         # The same distance in number and column at once: columns differ by less than four.

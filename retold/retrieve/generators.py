@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from retold.index.bm25 import EligibleWords, Phrase
 from retold.index.columns import Eligible
+from retold.index.matrix import Hit
 from retold.index.vector import VectorIndex
 from retold.models import LexicalMatch, LinkRole
 from retold.protocols import Vectors
@@ -104,19 +106,24 @@ def lexical_search(
     better score, then its key. A query without terms finds nothing. ``names`` are further names of
     whom the queries speak of: no terms, so nobody has to hold them.
     """
-    terms = tuple(query_terms(query, tx.lexical.tokens) for query in queries)
-    phrases = tuple(
-        _with_names(phrases_of(of_query, tx.lexical.tokens), names) for of_query in terms
-    )
+    tokenize = cache(tx.lexical.tokens)  # most terms are what is searched for as well
+    terms = tuple(query_terms(query, tokenize) for query in queries)
+    phrases = tuple(_with_names(phrases_of(of_query, tokenize), names) for of_query in terms)
+    found = [words.search(of_query, limit) for of_query in phrases]
+    hits = found[0] if len(found) == 1 else _best_ranked(found)[:limit]
+    return LexicalHits(ScoredList("lexical", tuple(hits)), terms, phrases)
+
+
+def _best_ranked(found: Iterable[Sequence[Hit]]) -> list[Hit]:
+    """Return each record once, by its best rank, then its better score, then its key."""
     best: dict[int, tuple[int, float]] = {}
-    for of_query in phrases:
-        for rank, (seq, score) in enumerate(words.search(of_query, limit), start=1):
+    for hits in found:
+        for rank, (seq, score) in enumerate(hits, start=1):
             known = best.get(seq)
             if known is None or (rank, -score) < (known[0], -known[1]):
                 best[seq] = (rank, score)
-    order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))[:limit]
-    ranking = ScoredList("lexical", tuple((seq, best[seq][1]) for seq in order))
-    return LexicalHits(ranking, terms, phrases)
+    order = sorted(best, key=lambda seq: (best[seq][0], -best[seq][1], seq))
+    return [(seq, best[seq][1]) for seq in order]
 
 
 def _with_names(phrases: tuple[Phrase, ...], names: Sequence[Phrase]) -> tuple[Phrase, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,11 +44,11 @@ class RunStretches:
         """Return what the run says, in stretches; a word of a spaced script says one."""
         return self.content.bit_count() / self.length
 
-    def found_in(self, record: str) -> float:
-        """Return how much of it a record says, in stretches; ``record`` is a ``fields_text``."""
+    def found_in(self, held: Container[str]) -> float:
+        """Return how much of it a record says that holds these ``needles``, in stretches."""
         found = 0
         for needle, covered_bits in self.needles:
-            if needle in record:
+            if needle in held:
                 found |= covered_bits
         return (found & self.content).bit_count() / self.length
 

@@ -56,7 +56,7 @@ class QueryTerm:
     are prepared texts any of which finds a record; they are not tokens yet, because stemming a
     stem again may change it. For a term of an unspaced script, ``runs`` are the token
     sequences of the runs it comes from: found in full, they make it an identifier. ``run_texts``
-    are those runs as they are read. ``alias_norm`` is the value as ``normalize_alias`` writes it.
+    are those runs as they are read.
     """
 
     value: str = field(repr=False)
@@ -66,10 +66,11 @@ class QueryTerm:
     is_unspaced: bool = False
     runs: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     run_texts: tuple[str, ...] = field(default=(), repr=False)
-    alias_norm: str = field(default="", repr=False)
 
-
-_Needle = tuple[str, QueryTerm, tuple[str, ...], LexicalTerm]
+    @property
+    def alias_norm(self) -> str:
+        """Return the value as ``normalize_alias`` writes it."""
+        return normalize_alias(self.value)
 
 
 def query_terms(query: str, tokenize: Tokenize) -> tuple[QueryTerm, ...]:
@@ -114,13 +115,7 @@ def _word_terms(word: Word, tokenize: Tokenize) -> Iterator[QueryTerm]:
     tokens = tuple(tokenize(phrase))
     if tokens:
         value = text if word.is_identifier else text.lower()
-        yield QueryTerm(
-            value,
-            tokens,
-            (phrase,),
-            is_identifier=word.is_identifier,
-            alias_norm=normalize_alias(text),
-        )
+        yield QueryTerm(value, tokens, (phrase,), is_identifier=word.is_identifier)
 
 
 def _says_too_little(text: str) -> bool:
@@ -157,7 +152,6 @@ def _run_terms(run: Run, tokenize: Tokenize) -> Iterator[QueryTerm]:
                 is_unspaced=True,
                 runs=runs,
                 run_texts=(text,),
-                alias_norm=normalize_alias(value),
             )
         start += len(first)
 
@@ -210,10 +204,11 @@ class TermCoverage:
 
     ``alias_norms`` are the normalised aliases that the query named: a term is flagged when it is
     one, or belongs to one whose words were all found. With ``tokenize`` a query with unspaced
-    runs is measured by its stretches as well.
+    runs is measured by its stretches as well. Records that hold the same of all it looks for
+    have the same match.
     """
 
-    __slots__ = ("_aliases", "_needles", "_runs", "_total", "_worth")
+    __slots__ = ("_aliases", "_matches", "_needles", "_runs", "_sought", "_worth")
 
     def __init__(
         self,
@@ -221,20 +216,16 @@ class TermCoverage:
         alias_norms: Collection[str] = (),
         tokenize: Tokenize | None = None,
     ) -> None:
-        self._total = len(terms)
-        self._needles = [
-            (
-                token_text(term.tokens),
-                term,
-                tuple(map(token_text, term.runs)),
-                LexicalTerm(term.value, term.is_identifier, False),
-            )
-            for term in terms
+        self._sought = [
+            (term, token_text(term.tokens), tuple(map(token_text, term.runs))) for term in terms
         ]
         self._aliases = [frozenset(_alias_words(alias)) for alias in alias_norms]
         self._runs = () if tokenize is None else tuple(_stretches(terms, tokenize))
         spaced = sum(not term.is_unspaced for term in terms)
         self._worth = spaced + sum(run.worth for run in self._runs)
+        needles = {needle for _, own, runs in self._sought for needle in (own, *runs)}
+        self._needles = needles.union(needle for run in self._runs for needle, _ in run.needles)
+        self._matches: dict[frozenset[str], LexicalMatch] = {}
 
     def of(self, record: str) -> LexicalMatch:
         """Return the terms whose tokens stand contiguously in one field of the record.
@@ -243,29 +234,32 @@ class TermCoverage:
         query's terms, found or not; ``share`` is None for a query that was not measured by
         stretches, and counts a word of a spaced script as one.
         """
-        found = [needle for needle in self._needles if needle[0] in record]
-        aliases = self._named(found) if self._aliases else frozenset[str]()
-        return LexicalMatch(
-            tuple(
-                plain
-                if not (runs or aliases)
-                else LexicalTerm(
-                    term.value,
-                    term.is_identifier or any(run in record for run in runs),
-                    term.alias_norm in aliases,
-                )
-                for _, term, runs, plain in found
-            ),
-            self._total,
-            self._share(record, found) if self._runs else None,
+        held = frozenset(filter(record.__contains__, self._needles))
+        match = self._matches.get(held)
+        if match is None:
+            match = self._matches[held] = self._match(held)
+        return match
+
+    def _match(self, held: Collection[str]) -> LexicalMatch:
+        found = [(term, runs) for term, needle, runs in self._sought if needle in held]
+        aliases = self._named([term for term, _ in found]) if self._aliases else frozenset[str]()
+        matched = tuple(
+            LexicalTerm(
+                term.value,
+                term.is_identifier or any(run in held for run in runs),
+                bool(aliases) and term.alias_norm in aliases,
+            )
+            for term, runs in found
         )
+        share = self._share(held, [term for term, _ in found]) if self._runs else None
+        return LexicalMatch(matched, len(self._sought), share)
 
-    def _share(self, record: str, found: Sequence[_Needle]) -> float:
-        said = sum(not term.is_unspaced for _, term, _, _ in found)
-        return (said + sum(run.found_in(record) for run in self._runs)) / self._worth
+    def _share(self, held: Collection[str], found: Iterable[QueryTerm]) -> float:
+        said = sum(not term.is_unspaced for term in found)
+        return (said + sum(run.found_in(held) for run in self._runs)) / self._worth
 
-    def _named(self, found: Iterable[_Needle]) -> frozenset[str]:
-        norms = {term.alias_norm for _, term, _, _ in found}
+    def _named(self, found: Iterable[QueryTerm]) -> frozenset[str]:
+        norms = {term.alias_norm for term in found}
         return frozenset().union(*(words for words in self._aliases if words <= norms))
 
 
@@ -309,15 +303,13 @@ def _alias_candidates(query: str, max_alias_tokens: int) -> Iterator[str]:
     for start, word in enumerate(words):
         for end in range(start + 1, min(start + max_alias_tokens, len(words)) + 1):
             yield from _alias_spellings(" ".join(words[start:end]))
-        if UNSPACED_RUN.search(word):
+        if not word.isascii() and UNSPACED_RUN.search(word):
             yield from _unspaced_alias_candidates(word)
 
 
-def _alias_spellings(stretch: str) -> Iterator[str]:
+def _alias_spellings(stretch: str) -> tuple[str, str, str]:
     bare = strip_punctuation(stretch)
-    yield stretch
-    yield bare
-    yield fold_contraction(bare)
+    return stretch, bare, fold_contraction(bare)
 
 
 def _unspaced_alias_candidates(word: str) -> Iterator[str]:

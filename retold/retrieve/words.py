@@ -59,7 +59,8 @@ def split_query(query: str) -> Iterator[Word | Run]:
 def split_scripts(raw: str) -> Iterator[str]:
     """Yield the pieces of a text between which it changes to, from or among unspaced scripts."""
     end = 0
-    for match in UNSPACED_RUN.finditer(raw):
+    # No unspaced script has a character in ASCII.
+    for match in () if raw.isascii() else UNSPACED_RUN.finditer(raw):
         if match.start() > end:
             yield raw[end : match.start()]
         yield match.group()
@@ -74,6 +75,9 @@ def split_words(piece: str) -> Iterator[str]:
     Punctuation around a word goes, what belongs to names inside it stays (``deploy.yml``,
     ``.env``, ``/etc/hosts``). Two plain words around a slash are two words.
     """
+    if piece.isalnum():
+        yield piece
+        return
     for part in _SEPARATORS.split(piece):
         word = strip_punctuation(part)
         if not word:
@@ -89,6 +93,8 @@ def strip_punctuation(part: str) -> str:
 
     Leading dots and slashes and trailing slashes stay: they belong to file names.
     """
+    if part[:1].isalnum() and part[-1:].isalnum():
+        return part
     start, end = 0, len(part)
     while end > start and not (_is_word_character(part[end - 1]) or part[end - 1] == "/"):
         end -= 1

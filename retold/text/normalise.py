@@ -27,6 +27,8 @@ def normalize_alias(text: str) -> str:
     and Indic vowels) stay. Applying it twice changes nothing; the result may be empty.
     """
     cleaned = clean(_DASHES.sub("-", text)).casefold()
+    if cleaned.isascii():
+        return normalize_ws(cleaned)
     bare = _LATIN_MARKS.sub("", unicodedata.normalize("NFD", cleaned))
     return normalize_ws(unicodedata.normalize("NFKC", bare))
 
