@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -21,10 +22,9 @@ _KEPT_FORMATS: Final = "\u200c\u200d"
 _HIDING_JOINERS: Final = re.compile(
     f"(?:(?<=[\x00-\x7f])|(?<![^{_KEPT_FORMATS}]))[{_KEPT_FORMATS}]+|[{_KEPT_FORMATS}]+(?=[\x00-\x7f]|$)"
 )
-# Every forgery below holds one of these.
-_SUSPICIOUS: Final = re.compile(
-    r"[\[<|:]|mem_|---|^\s*(?:matched|conflicts|stands|searched|no memory)", re.IGNORECASE
-)
+# Every forgery below holds one of these characters, a rule, ``mem_``, or begins like the frame.
+_MARKS: Final = re.compile(r"[\[<|:]")
+_OPENINGS: Final = re.compile(r"\s*(?:matched|conflicts|stands|searched|no memory)", re.IGNORECASE)
 _FORGERIES: Final = (
     # A block header, and a short id as headers show it.
     (re.compile(r"\[(?=\s*mem_)", re.IGNORECASE), "("),
@@ -66,14 +66,19 @@ def short_ids(record_ids: Iterable[str]) -> dict[str, str]:
     the ending of another id given.
     """
     distinct = list(dict.fromkeys(record_ids))
+    shared = Counter(one[-MIN_SHORT_ID_CHARS:] for one in distinct)
     return {
-        one: next(
-            one[-size:]
-            for size in range(min(MIN_SHORT_ID_CHARS, len(one)), len(one) + 1)
-            if size == len(one) or not any(o != one and o.endswith(one[-size:]) for o in distinct)
-        )
+        one: ending if shared[ending := one[-MIN_SHORT_ID_CHARS:]] == 1 else _ending(one, distinct)
         for one in distinct
     }
+
+
+def _ending(record_id: str, among: Iterable[str]) -> str:
+    others = [other for other in among if other != record_id]
+    for size in range(MIN_SHORT_ID_CHARS, len(record_id)):
+        if not any(other.endswith(record_id[-size:]) for other in others):
+            return record_id[-size:]
+    return record_id
 
 
 def render_response(response: SearchResponse) -> str:
@@ -88,7 +93,7 @@ def render_response(response: SearchResponse) -> str:
     others = [other for r in response.results for other in r.explanation.conflicts_with]
     ids = short_ids((*shown, *others))
     head = f"--- recalled memory {token} ---"
-    lines = [head, *_header(response)]
+    lines = [head, *_header(response, token)]
     for result in response.results:
         lines += _block(result, ids, token)
     lines.append(f"--- end of recalled memory {token} ---")
@@ -106,11 +111,12 @@ def neutralise(text: str, token: str) -> list[str]:
     Control, bidirectional and invisible characters are gone, lone surrogates replaced. Wording
     stays: only the characters that make a marker a marker change.
     """
-    return [_neutral_line(line, token) for line in _BREAKS.split(text)]
+    # Most texts are one line, which is seen sooner than every kind of break is looked for.
+    lines = [text] if text.splitlines() == [text] else _BREAKS.split(text)
+    return [_neutral_line(line, token) for line in lines]
 
 
-def _header(response: SearchResponse) -> list[str]:
-    token = fence_token(response.search_id)
+def _header(response: SearchResponse, token: str) -> list[str]:
     lines = []
     if response.rewritten_queries is not None:
         pairs = zip(response.rewritten_queries, response.raw_queries, strict=True)
@@ -153,10 +159,20 @@ def _neutral_line(line: str, token: str) -> str:
     if not (line.isascii() and line.isprintable()):
         kept = _HIDING_JOINERS.sub("", "".join(map(_neutral_character, line)))
     kept = kept.replace(token, token[:4] + "…")
-    if _SUSPICIOUS.search(kept):
+    if _may_forge(kept):
         for pattern, replacement in _FORGERIES:
             kept = pattern.sub(replacement, kept)
     return kept
+
+
+def _may_forge(line: str) -> bool:
+    """Return whether a line holds what some forgery needs; each test costs next to nothing."""
+    return (
+        "---" in line
+        or "mem_" in line.lower()
+        or _MARKS.search(line) is not None
+        or _OPENINGS.match(line) is not None
+    )
 
 
 def _neutral_character(char: str) -> str:
