@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -21,8 +20,6 @@ MAX_QUEUED_ROWS = 1000
 """A row holds some tens of kilobytes; beyond this a store that stays locked costs log rows."""
 CLOSE_WAIT_MS = 5000
 _DRAIN_WAIT_MS = 250
-_POLL_SECONDS = 0.0003
-"""SQLite's own busy handler sleeps up to 100 ms at a time, far longer than a write takes."""
 
 
 class SearchLogWriter:
@@ -93,18 +90,9 @@ class SearchLogWriter:
             logger.error("search log rows were lost", extra={"rows": self.queued})
 
     def _insert(self, rows: list[Row], max_wait_ms: int) -> None:
-        deadline = time.monotonic() + max_wait_ms / 1000
-        while True:
-            try:
-                with self._store.write_log(0) as tx:
-                    for row in rows:
-                        tx.search_log.insert(row)
-            except StoreBusy:
-                if time.monotonic() >= deadline:
-                    raise
-                time.sleep(_POLL_SECONDS)
-            else:
-                return
+        with self._store.write_log(max_wait_ms) as tx:
+            for row in rows:
+                tx.search_log.insert(row)
 
     def _defer(self, row: Row) -> LogOutcome:
         with self._lock:

@@ -27,7 +27,7 @@ from retold.errors import (
 logger = logging.getLogger(__name__)
 
 WAL_SIZE_LIMIT_BYTES = 64 << 20
-POLL_SECONDS = 0.0005
+POLL_SECONDS = 0.0001
 MODE_CHANGE_ATTEMPTS = 100
 """Eight processes that opened a thousand new files at once never needed more than two."""
 REQUIRED_FEATURES = ("ENABLE_FTS5", "ENABLE_CARRAY")
@@ -146,15 +146,16 @@ def wait_for_locks(connection: apsw.Connection, seconds: float) -> None:
 
 
 def poll_for_locks(connection: apsw.Connection, seconds: float) -> None:
-    """Look for the lock every half millisecond: a log row must not sleep beside a short write.
+    """Look for the lock every tenth of a millisecond, from now on for so many seconds.
 
-    SQLite's own waits grow to 100 ms, far longer than the writes they wait for.
+    A log row must not sleep beside a short write: SQLite's own waits grow to 100 ms, far longer
+    than the writes they wait for, and between two writers the lock is free for a moment only.
     """
-    tries = int(seconds / POLL_SECONDS)
+    deadline = time.monotonic() + seconds
 
-    def look_again(tried: int) -> bool:
+    def look_again(_tried: int) -> bool:
         time.sleep(POLL_SECONDS)
-        return tried < tries
+        return time.monotonic() < deadline
 
     connection.set_busy_handler(look_again)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -212,6 +213,7 @@ class Store:
         me = threading.get_ident()
         if self._logging_thread == me:
             raise StoreError("log transactions do not nest; pass the open one down")
+        deadline = time.monotonic() + max_wait_ms / 1000
         try:
             if not self._log_lock.acquire(timeout=max_wait_ms / 1000):
                 raise StoreBusy("another thread is writing the search log")
@@ -219,7 +221,7 @@ class Store:
             self._require_same_file()
             with translated(self.path):
                 self._log_writer = _reusable(self._log_writer) or self._open_log_writer()
-                opening.poll_for_locks(self._log_writer, max_wait_ms / 1000)
+                opening.poll_for_locks(self._log_writer, deadline - time.monotonic())
                 tx = self._transaction(self._log_writer, writable=True)
                 with _immediate(tx.connection):
                     migrations.require_current(tx.connection)
