@@ -66,17 +66,17 @@ class Principal:
     @property
     def private_scope(self) -> Scope:
         """Return the scope only this agent and user pair can reach."""
-        return _scope("agent", f"{self.agent_id}/{self.user_id}")
+        return known_scope("agent", f"{self.agent_id}/{self.user_id}")
 
     @property
     def user_scope(self) -> Scope:
         """Return the user's own scope, reachable by a granted agent."""
-        return _scope("user", self.user_id)
+        return known_scope("user", self.user_id)
 
 
 @lru_cache(maxsize=1024)
-def _scope(kind: ScopeKind, scope_id: str) -> Scope:
-    """Return the scope; a principal's two are asked for many times in every call."""
+def known_scope(kind: ScopeKind, scope_id: str) -> Scope:
+    """Return the scope, checked once; every call asks for the same few many times."""
     return Scope(kind, scope_id)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retold.models import Grant, Scope
 from retold.store.queries import load_queries
@@ -21,12 +20,23 @@ class GrantRepository:
         self._tx = tx
 
     def list_for(self, agent_id: str) -> list[Grant]:
-        """Return the agent's grants, ordered by scope kind, then id."""
-        return _grants(self._tx.run(QUERIES["list_for"], {"agent_id": agent_id}))
+        """Return the agent's grants, ordered by scope kind, then id.
+
+        The codes of their scopes come with them, so that nobody asks for them again.
+        """
+        rows = self._tx.run(QUERIES["list_for"], {"agent_id": agent_id})
+        note = self._tx.scopes.note
+        return [
+            Grant(agent_id, note(code, kind, scope_id), bool(can_read), bool(can_write))
+            for code, kind, scope_id, can_read, can_write in rows
+        ]
 
     def list_all(self) -> list[Grant]:
         """Return every grant, ordered by agent, scope kind, scope id."""
-        return _grants(self._tx.run(QUERIES["list_all"]))
+        return [
+            Grant(agent_id, Scope(kind, scope_id), bool(can_read), bool(can_write))
+            for agent_id, kind, scope_id, can_read, can_write in self._tx.run(QUERIES["list_all"])
+        ]
 
     def set(self, agent_id: str, scope: Scope, *, can_read: bool, can_write: bool) -> None:
         """Store the agent's rights in the scope, replacing earlier ones."""
@@ -47,10 +57,3 @@ class GrantRepository:
             return False
         self._tx.run(QUERIES["delete"], {"agent_id": agent_id, "scope_code": code})
         return self._tx.changes() > 0
-
-
-def _grants(rows: Iterable[tuple[Any, ...]]) -> list[Grant]:
-    return [
-        Grant(agent_id, Scope(kind, scope_id), bool(can_read), bool(can_write))
-        for agent_id, kind, scope_id, can_read, can_write in rows
-    ]

@@ -381,8 +381,8 @@ class RecordRepository:
             category=row[30],
             token_count=row[31],
             index_version=row[32],
-            tags=tuple(json.loads(row[33])),
-            entity_ids=tuple(json.loads(row[34])),
+            tags=_listed(row[33]),
+            entity_ids=_listed(row[34]),
         )
 
 
@@ -425,3 +425,8 @@ def _inserted(new: NewRecord, row: Mapping[str, Any], seq: int, now: datetime) -
         tags=new.tags,
         entity_ids=(),
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """Read a stored list; many are empty."""
+    return () if text == "[]" else tuple(json.loads(text))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from retold.errors import StoreCorrupt
 from retold.models import Scope
+from retold.models.identity import ScopeKind, known_scope
 from retold.store.codec import to_json
 from retold.store.queries import load_queries
 
@@ -51,8 +52,14 @@ class ScopeRepository:
             row = self._tx.one(QUERIES["get"], {"code": code})
             if row is None:
                 raise StoreCorrupt(f"scope code {code} has no row")
-            self._note(Scope(row[0], row[1]), code)
+            self.note(code, row[0], row[1])
         return self._by_code[code]
+
+    def note(self, code: int, kind: ScopeKind, scope_id: str) -> Scope:
+        """Return the scope that a statement of this transaction read, and remember its code."""
+        scope = known_scope(kind, scope_id)
+        self._note(scope, code)
+        return scope
 
     def forget(self) -> None:
         """Remember no code: an undone savepoint may have handed some out that are free again."""
@@ -63,7 +70,9 @@ class ScopeRepository:
         """Return the codes of those scopes that have one."""
         asked = tuple(dict.fromkeys(scopes))
         unknown = [scope for scope in asked if scope not in self._codes]
-        if unknown:
+        if len(unknown) == 1:
+            self.code(unknown[0])
+        elif unknown:
             wanted = to_json([[scope.kind, scope.id] for scope in unknown])
             rows = self._tx.run(QUERIES["codes"], {"scopes": wanted})
             found = {(kind, scope_id): code for code, kind, scope_id in rows}

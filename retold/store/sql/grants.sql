@@ -1,6 +1,6 @@
 -- name: list_for
--- What one agent may do in shared scopes, in scope order.
-select g.agent_id, s.kind, s.id, g.can_read, g.can_write
+-- What one agent may do in shared scopes, in scope order, with the code of each.
+select s.code, s.kind, s.id, g.can_read, g.can_write
 from grants as g
 join scopes as s on s.code = g.scope_code
 where g.agent_id = :agent_id
