@@ -33,7 +33,7 @@ from retold.retrieve.assemble import Scored, assemble_pool
 from retold.retrieve.budget import fill_budget, result_tokens
 from retold.retrieve.conflicts import pair_counterparts
 from retold.retrieve.dedup import collapse_duplicates
-from retold.retrieve.freshness import apply_freshness
+from retold.retrieve.freshness import decay_of
 from retold.retrieve.fusion import ScoredList, reciprocal_rank_fusion
 from retold.retrieve.gate import QuerySignals, decide
 from retold.retrieve.generators import lexical_matches
@@ -164,8 +164,8 @@ class LiteralMethod:
                 fused = reciprocal_rank_fusion(lists, cfg.rrf_k)
                 rows = CandidateRepository(tx).rows([seq for seq, _ in fused])
                 scored = [Scored(*pair) for pair in fused]
-                pool = assemble_pool(scored, (*lists, ScoredList("entity")), rows, matches, {})
-                pool = apply_freshness(pool, tx.now, cfg.freshness, windowed=False)
+                decay = decay_of(rows.values(), tx.now, cfg.freshness, windowed=False)
+                pool = assemble_pool(scored, lists, rows, matches, {}, decay=decay)
                 signals = QuerySignals("tool", ("dense", "lexical", "entity"), (len(terms),))
                 passed = decide(signals, pool, cfg.gate).kept
                 cosines = self._cosines([one.seq for one in passed])

@@ -69,12 +69,12 @@ SNAPSHOT_NET = (
     Change(
         "retold/retrieve/snapshot.py",
         'raise StoreError("a generator offered a record of another scope; nothing was returned")',
-        'return Scope("org", "mutant")',
+        "return",
     ),
     Change(
         "retold/retrieve/trace.py",
-        "names[self.scope_of[one.seq]]",
-        "str(self.scope_of[one.seq])",
+        "names[row.scope_code]",
+        "str(row.scope_code)",
     ),
 )
 FINAL_LOOK = Change(

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Final, NamedTuple, get_args
 
-from retold.models import Boost, Candidate, GeneratorHit, LexicalMatch
-from retold.retrieve.evolve import candidate_of
+from retold.models import (
+    Boost,
+    Candidate,
+    Channel,
+    GeneratorHit,
+    LexicalMatch,
+    MemoryType,
+    RecordStatus,
+    SourceKind,
+)
 from retold.retrieve.fusion import ScoredList
 from retold.store.candidates import CandidateRow
 from retold.store.codec import from_us
+
+_NOTHING_DECAYS: Final[Mapping[int, float]] = MappingProxyType({})
 
 
 class Scored(NamedTuple):
@@ -40,40 +53,57 @@ def assemble_pool(
     rows: Mapping[int, CandidateRow],
     matches: Mapping[int, LexicalMatch],
     entity_of: Mapping[int, str],
+    *,
+    decay: Mapping[int, float] = _NOTHING_DECAYS,
 ) -> tuple[Candidate, ...]:
-    """Return one candidate per fused row, best fused first, with each generator's rank and score.
+    """Return one candidate per fused row, best score first, equal ones in the order of fusion.
 
-    A row that is in a list and not among the fused ones is left out.
+    Each has the rank and score that every generator gave it; a row that is in a list and not among
+    the fused ones is left out. ``decay`` holds what the scores of some rows are multiplied by.
     """
-    found: dict[int, dict[str, Any]] = {one.seq: _facts(rows[one.seq]) for one in fused}
-    for scored in lists:
-        for rank, (seq, score) in enumerate(scored.hits, start=1):
-            if seq in found:
-                found[seq][scored.name] = GeneratorHit(rank, float(score))
-    for place, one in enumerate(fused, start=1):
-        seq, values = one.seq, found[one.seq]
-        if "lexical" in values:
-            values["lexical_match"] = matches.get(seq)
-        if "entity" in values:
-            values["entity_id"] = entity_of.get(seq)
-        values["fused_score"] = one.fused
-        values["score"] = one.fused if one.boosted is None else one.boosted
-        values["fused_rank"] = one.rank or place
-        values["cosine"], values["bm25"], values["boosts"] = one.cosine, one.bm25, one.boosts
-    return tuple(map(candidate_of, found.values()))
+    pool = {one.seq for one in fused}
+    hits = {scored.name: _hits(scored, pool) for scored in lists}
+    dense, lexical, entity = (hits.get(name, {}) for name in get_args(Channel))
+    candidates = []
+    for place, (seq, score, cosine, bm25, boosted, boosts, rank) in enumerate(fused, start=1):
+        row, multiplier = rows[seq], decay.get(seq)
+        before = score if boosted is None else boosted
+        # By place, in the order of the fields: by name takes three times as long.
+        candidates.append(
+            Candidate(
+                *_facts(row),
+                dense.get(seq),
+                lexical.get(seq),
+                matches.get(seq) if seq in lexical else None,
+                entity.get(seq),
+                entity_of.get(seq) if seq in entity else None,
+                cosine,
+                bm25,
+                score,
+                rank or place,
+                multiplier,
+                boosts,
+                before if multiplier is None else before * multiplier,
+            )
+        )
+    # A sort keeps the order of equals, backwards too.
+    return tuple(sorted(candidates, key=attrgetter("score"), reverse=True))
 
 
 def outside_pool(row: CandidateRow) -> Candidate:
     """Return a candidate for a row that no generator found; its rank is 0."""
-    return candidate_of(_facts(row))
+    return Candidate(*_facts(row))
 
 
-def _facts(row: CandidateRow) -> dict[str, Any]:
+def _facts(row: CandidateRow) -> tuple[int, str, MemoryType, SourceKind, RecordStatus, datetime]:
+    """Return the first fields of a candidate."""
+    return row.seq, row.record_id, row.type, row.source_kind, row.status, from_us(row.event_us)
+
+
+def _hits(scored: ScoredList, pool: Collection[int]) -> dict[int, GeneratorHit]:
+    """Return the places of the pool's members in one list."""
     return {
-        "seq": row.seq,
-        "record_id": row.record_id,
-        "type": row.type,
-        "source_kind": row.source_kind,
-        "status": row.status,
-        "event_at": from_us(row.event_us),
+        seq: GeneratorHit(rank, float(score))
+        for rank, (seq, score) in enumerate(scored.hits, start=1)
+        if seq in pool
     }

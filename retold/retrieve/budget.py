@@ -55,7 +55,7 @@ def fill_budget(
     admitted: set[int] = set()
     used = slots = 0
     for entry in entries:
-        members = (*entry.beside, entry.candidate)
+        members = entry.members
         cost = sum(tokens[member.seq] for member in members)
         reason = None
         if slots >= k:

@@ -21,6 +21,11 @@ class Entry:
     beside: tuple[Candidate, ...] = ()
     needs: tuple[int, ...] = ()
 
+    @property
+    def members(self) -> tuple[Candidate, ...]:
+        """Return all that is shown or left out together, in the order of showing."""
+        return (*self.beside, self.candidate)
+
 
 def choose_counterpart(
     candidate: Candidate, others: Iterable[Candidate], source_rank: Callable[[SourceKind], int]
@@ -50,6 +55,8 @@ def pair_counterparts(
     or not that one is among the ranked. A counterpart that ranks above keeps its own place; one
     below is pulled forward, which removes its own entry; one not ranked at all is added.
     """
+    if not counterparts:
+        return tuple(map(Entry, ranked))
     place = {candidate.seq: candidate for candidate in ranked}
     placed: set[int] = set()
     entries: list[Entry] = []

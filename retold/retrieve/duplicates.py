@@ -10,7 +10,6 @@ import numpy as np
 
 from retold.models import ACTIVE_STATUSES, Candidate
 from retold.retrieve.dedup import Cosines, DedupOutcome, Duplicate, Pair
-from retold.retrieve.evolve import evolve
 from retold.text.substance import folded, substance_of
 
 
@@ -70,7 +69,7 @@ def group_duplicates(
     for place in range(len(candidates)):
         walk.take(place)
     kept = tuple(
-        candidates[place] if size == 1 else evolve(candidates[place], group_size=size)
+        candidates[place] if size == 1 else candidates[place]._replace(group_size=size)
         for place, size in walk.sizes.items()
     )
     return DedupOutcome(kept, tuple(walk.dropped))

@@ -10,7 +10,7 @@ from retold.config.retrieval import GateConfig
 from retold.models import BoostName, Candidate, Explanation, GeneratorHit, Record, RewriteStatus
 from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
-from retold.retrieve.gate import QuerySignals, missed
+from retold.retrieve.gate import GatedOut, QuerySignals, missed
 
 _STEP_1 = "step 1,"
 _SHOWN_AMOUNT = 0.005
@@ -114,7 +114,7 @@ def explanation_to_log(record_id: str, explanation: Explanation) -> dict[str, An
 
 def explain_empty(
     *,
-    gated_out: Sequence[Candidate],
+    gated_out: Sequence[GatedOut],
     survivors: int,
     weak: Sequence[tuple[Candidate, str]],
     left_out: Sequence[LeftOut],
@@ -139,11 +139,10 @@ def explain_empty(
     return "; ".join((reason, *(f"degraded {channel}" for channel in degraded)))
 
 
-def _gate_reason(gated_out: Sequence[Candidate], signals: QuerySignals, cfg: GateConfig) -> str:
+def _gate_reason(gated_out: Sequence[GatedOut], signals: QuerySignals, cfg: GateConfig) -> str:
     if not gated_out:
         return "no readable record matched in any channel that ran"
-    best = gated_out[0]
-    reason = best.gate_reason or ""
+    best, reason = gated_out[0]
     if reason.startswith(_STEP_1):
         reason = _best(missed(signals, best, cfg))
     return f"nothing above the gate: {reason}; best rejected {_best_scores(gated_out)}"
@@ -158,9 +157,9 @@ def _best(missed: str) -> str:
     )
 
 
-def _best_scores(gated_out: Sequence[Candidate]) -> str:
-    scores = [f"score {max(candidate.score for candidate in gated_out):.4f}"]
-    dense = [candidate.dense.score for candidate in gated_out if candidate.dense is not None]
+def _best_scores(gated_out: Sequence[GatedOut]) -> str:
+    scores = [f"score {max(one.score for one, _ in gated_out):.4f}"]
+    dense = [one.dense.score for one, _ in gated_out if one.dense is not None]
     if dense:
         scores.append(f"dense {max(dense):.2f}")
     return ", ".join(scores)

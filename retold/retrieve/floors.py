@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from retold.config.retrieval import GateFloors
 from retold.models import Candidate, GateFamily, LexicalMatch
 from retold.retrieve.signals import QuerySignals
@@ -45,7 +47,8 @@ class Floors:
         self._exempt = floors.entity_exempt
         self._fraction = floors.lexical_min_term_fraction
         self._least_terms = floors.lexical_min_matched_terms
-        self._dense: dict[GateFamily, float] = {}
+        self._dense = {name: floors.dense_floor.of(name) for name in get_args(GateFamily)}
+        self._missed_by_words: dict[tuple[int, int, float | None] | None, str] = {}
         self._absent_dense = (
             "no dense match" if "dense" in signals.channels else "dense did not run"
         )
@@ -75,12 +78,6 @@ class Floors:
         )
         return f"{self._missed_dense(candidate)}; {self.missed_words(candidate)}; {entity}"
 
-    def _floor(self, family: GateFamily) -> float:
-        floor = self._dense.get(family)
-        if floor is None:
-            floor = self._dense[family] = self.floors.dense_floor.of(family)
-        return floor
-
     def passed_words(self, candidate: Candidate) -> str | None:
         """Return how the words of a candidate alone let it pass; None when they do not.
 
@@ -95,8 +92,18 @@ class Floors:
         return self._counted(match, f"lexical: {part}")
 
     def missed_words(self, candidate: Candidate) -> str:
-        """Return what the words of a candidate miss, where they alone decide."""
+        """Return what the words of a candidate miss, where they alone decide.
+
+        Most candidates of a search miss the same, so it is put into words once.
+        """
         match = candidate.lexical_match
+        counts = None if match is None else (len(match.terms), match.total_terms, match.share)
+        missed = self._missed_by_words.get(counts)
+        if missed is None:
+            missed = self._missed_by_words[counts] = self._missed_words(match)
+        return missed
+
+    def _missed_words(self, match: LexicalMatch | None) -> str:
         if match is None or match.share is None or not match.terms:
             return self._missed_lexical(match)
         text = f"lexical {match.share:.2f} of the query"
@@ -107,11 +114,12 @@ class Floors:
     def _passed(self, candidate: Candidate) -> str | None:
         if candidate.entity is not None and self._exempt:
             return "entity: exact match"
-        if candidate.dense is not None:
+        dense = candidate.dense
+        if dense is not None:
             family = candidate.family
-            floor = self._floor(family)
-            if candidate.dense.score >= floor:
-                return f"dense: {candidate.dense.score:.2f} >= {floor:.2f} ({family})"
+            floor = self._dense[family]
+            if dense.score >= floor:
+                return f"dense: {dense.score:.2f} >= {floor:.2f} ({family})"
         return self._passed_lexical(candidate.lexical_match)
 
     def _passed_lexical(self, match: LexicalMatch | None) -> str | None:
@@ -136,7 +144,7 @@ class Floors:
         if candidate.dense is None:
             return self._absent_dense
         family = candidate.family
-        return f"dense {below(candidate.dense.score, self._floor(family))} ({family})"
+        return f"dense {below(candidate.dense.score, self._dense[family])} ({family})"
 
     def _missed_lexical(self, match: LexicalMatch | None) -> str:
         if match is None or not match.terms:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 from retold.config.retrieval import GateConfig
 from retold.models import Candidate
-from retold.retrieve.evolve import evolve
 from retold.retrieve.floors import Floors, below, channel_count, too_weak
 from retold.retrieve.null_gate import decide_by_null, missed_null
-from retold.retrieve.signals import GateOutcome, QuerySignals
+from retold.retrieve.signals import GatedOut, GateOutcome, QuerySignals
 
 __all__ = [
     "GateOutcome",
+    "GatedOut",
     "QuerySignals",
     "below",
     "decide",
@@ -49,27 +48,24 @@ def _decide_by_floors(
     2 compares survivors found by as many channels.
     """
     step_1 = Floors(signals, cfg.floors(signals.trigger))
-    kept: list[Candidate] = []
-    dropped: list[tuple[int, Candidate]] = []
-    survivors: list[tuple[int, Candidate]] = []
+    verdicts = [step_1.verdict(candidate) for candidate in candidates]
     tops: dict[int, float] = {}
-    for place, candidate in enumerate(candidates):
-        passed, reason = step_1.verdict(candidate)
-        judged = evolve(candidate, gate_reason=reason)
+    for candidate, (passed, _) in zip(candidates, verdicts, strict=True):
+        if passed:
+            count = channel_count(candidate)
+            tops[count] = max(tops.get(count, 0.0), candidate.fused_score)
+    kept: list[Candidate] = []
+    gated_out: list[GatedOut] = []
+    for candidate, (passed, reason) in zip(candidates, verdicts, strict=True):
         if not passed:
-            dropped.append((place, judged))
+            gated_out.append(GatedOut(candidate, reason))
             continue
-        survivors.append((place, judged))
-        count = channel_count(candidate)
-        tops[count] = max(tops.get(count, 0.0), candidate.fused_score)
-    for place, candidate in survivors:
         weak = too_weak(step_1.floors, candidate, tops[channel_count(candidate)])
         if weak is None:
-            kept.append(candidate)
+            kept.append(candidate._replace(gate_reason=reason))
         else:
-            dropped.append((place, evolve(candidate, gate_reason=weak)))
-    dropped.sort(key=itemgetter(0))
-    return GateOutcome(tuple(kept), tuple(candidate for _, candidate in dropped))
+            gated_out.append(GatedOut(candidate, weak))
+    return GateOutcome(tuple(kept), tuple(gated_out))
 
 
 def exclude_source_kinds(
@@ -78,14 +74,14 @@ def exclude_source_kinds(
     """Apply only the source-kind policy, for a cross-encoder that replaces the floors."""
     step_1 = Floors(signals, cfg.floors(signals.trigger))
     kept: list[Candidate] = []
-    dropped: list[Candidate] = []
+    gated_out: list[GatedOut] = []
     for candidate in candidates:
         excluded = step_1.excluded(candidate)
         if excluded:
-            dropped.append(evolve(candidate, gate_reason=excluded))
+            gated_out.append(GatedOut(candidate, excluded))
         else:
-            kept.append(evolve(candidate, gate_reason="floors left to the cross-encoder"))
-    return GateOutcome(tuple(kept), tuple(dropped))
+            kept.append(candidate._replace(gate_reason="floors left to the cross-encoder"))
+    return GateOutcome(tuple(kept), tuple(gated_out))
 
 
 def missed_floors(signals: QuerySignals, candidate: Candidate, cfg: GateConfig) -> str:

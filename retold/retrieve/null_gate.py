@@ -8,9 +8,8 @@ from typing import Final
 
 from retold.config.retrieval import GateConfig
 from retold.models import Candidate
-from retold.retrieve.evolve import evolve
 from retold.retrieve.floors import Floors, below
-from retold.retrieve.signals import GateOutcome, NullSignals, QuerySignals
+from retold.retrieve.signals import GatedOut, GateOutcome, NullSignals, QuerySignals
 
 _Verdict = Callable[[Candidate], tuple[bool, str]]
 
@@ -35,16 +34,16 @@ def decide_by_null(
     verdicts = [(*step_1(candidate), _own_score(candidate)) for candidate in candidates]
     least = _least_score(candidates, verdicts, cfg.null_z.relative_cut)
     kept: list[Candidate] = []
-    dropped: list[Candidate] = []
+    gated_out: list[GatedOut] = []
     for candidate, (passed, reason, score) in zip(candidates, verdicts, strict=True):
         if passed and score >= least:
-            kept.append(evolve(candidate, gate_reason=reason))
+            kept.append(candidate._replace(gate_reason=reason))
             continue
         if passed:
             share = f"{cfg.null_z.relative_cut:g} x the best"
             reason = f"step 2, relative cut: score {below(score, least)} = {share}"
-        dropped.append(evolve(candidate, gate_reason=reason))
-    return GateOutcome(tuple(kept), tuple(dropped))
+        gated_out.append(GatedOut(candidate, reason))
+    return GateOutcome(tuple(kept), tuple(gated_out))
 
 
 def missed_null(signals: QuerySignals, candidate: Candidate, cfg: GateConfig) -> str:

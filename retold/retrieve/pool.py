@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Final
@@ -20,6 +20,7 @@ from retold.models import Channel, LinkRole, SearchRequest
 from retold.protocols import Vectors
 from retold.retrieve.assemble import Scored, assemble_pool, without_absent
 from retold.retrieve.boosts import Amounts, Places, Raised, boosts_at
+from retold.retrieve.freshness import decay_of
 from retold.retrieve.fusion import (
     ScoredList,
     fuse_scaled,
@@ -172,7 +173,7 @@ class PoolFinder:
     def find(
         self, tx: Transaction, trace: SearchTrace, readable: Readable, vectors: QueryVectors
     ) -> None:
-        """Fill ``trace.pool``, best fused score first, with its rows and the gate's signals."""
+        """Fill ``trace.pool``, best score first, with its rows and the gate's signals."""
         queries, limit = trace.rewritten.queries, self._levers.per_generator_k
         with trace.stage("filter"):
             eligible = self._about(tx, trace, readable)
@@ -211,8 +212,12 @@ class PoolFinder:
             # Longer stretches are only looked for where words open the gate.
             tokenize = tx.lexical.tokens if null is not None and null.is_partial else None
             matches = lexical_matches(_deciding(lexical, null), texts, aliases.norms, tokenize)
+        with trace.stage("freshness"):
+            decay = self._decay(tx, trace)
         with trace.stage("fuse"):
-            trace.pool = assemble_pool(scored, found.lists, trace.rows, matches, entity.entity_of)
+            trace.pool = assemble_pool(
+                scored, found.lists, trace.rows, matches, entity.entity_of, decay=decay
+            )
         ran = CHANNELS if dense is not None else CHANNELS[1:]
         trace.signals = QuerySignals(trace.request.trigger, ran, lexical.term_counts, null)
 
@@ -233,8 +238,8 @@ class PoolFinder:
                 found, known = _offered(asked.tx, self._index, trace.request, found)
             scored = self._ranked(asked, found, entity)
             rows = {one.seq: known[one.seq] for one in scored}
+        readable.refuse_foreign(rows.values())
         trace.rows = rows
-        trace.scope_of = {seq: readable.scope_of(row) for seq, row in rows.items()}
         return scored, found
 
     def _ranked(self, asked: _Asked, found: _Found, entity: EntityHits) -> list[Scored]:
@@ -247,19 +252,23 @@ class PoolFinder:
         with trace.stage("boost"):
             scores, raised = self._boosted(asked, fused, entity)
             places = _best_places(scores, limit)
-            return [
-                Scored(seq, score, cosine, bm25, boosted, of_one, at)
-                for seq, score, cosine, bm25, boosted, of_one, at in zip(
-                    fused.seqs[places].tolist(),
-                    fused.scores[places].tolist(),
-                    _listed(fused.cosines, places),
-                    _listed(fused.bm25, places),
-                    scores[places].tolist(),
-                    boosts_at(raised, places),
-                    (places + 1).tolist(),
-                    strict=True,
-                )
-            ]
+            columns = (
+                fused.seqs[places].tolist(),
+                fused.scores[places].tolist(),
+                _listed(fused.cosines, places),
+                _listed(fused.bm25, places),
+                scores[places].tolist(),
+                boosts_at(raised, places),
+                (places + 1).tolist(),
+            )
+            return list(map(Scored._make, zip(*columns, strict=True)))
+
+    def _decay(self, tx: Transaction, trace: SearchTrace) -> Mapping[int, float]:
+        """Return what age multiplies the scores of the pool's members by."""
+        if self._levers.freshness.kind != "multiplicative":
+            return {}
+        windowed = trace.request.since is not None or trace.request.until is not None
+        return decay_of(trace.rows.values(), tx.now, self._cfg.freshness, windowed=windowed)
 
     def _limit(self, request: SearchRequest) -> int | None:
         """Return how many members of the pool later stages need at most; None is all."""

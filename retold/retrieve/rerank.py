@@ -13,7 +13,6 @@ from retold.config.retrieval import RerankerConfig
 from retold.errors import RerankError
 from retold.models import Candidate, RerankStatus
 from retold.protocols import Reranker
-from retold.retrieve.evolve import evolve
 from retold.retrieve.gate import below
 
 logger = logging.getLogger(__name__)
@@ -90,8 +89,7 @@ def _ordered(
     order = sorted(range(len(shortlist)), key=lambda i: (-scores[best[i]][i], i))
     scored = tuple(
         Reranked(
-            evolve(
-                shortlist[i],
+            shortlist[i]._replace(
                 rerank_score=scores[best[i]][i],
                 rank_before_rerank=i + 1,
                 rank_after_rerank=place,

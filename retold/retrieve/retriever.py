@@ -34,7 +34,6 @@ from retold.retrieve.dedup import collapse_duplicates
 from retold.retrieve.duplicates import Twin, group_duplicates
 from retold.retrieve.explain import explain, explain_empty
 from retold.retrieve.final import FinalLook, look_again
-from retold.retrieve.freshness import apply_freshness, ranked
 from retold.retrieve.gate import decide, exclude_source_kinds
 from retold.retrieve.generators import pairwise_cosines
 from retold.retrieve.late_interaction import late_interaction_of
@@ -225,16 +224,8 @@ class Retriever:
         return Readable(codes, eligible)
 
     def _select(self, tx: Transaction, trace: SearchTrace, readable: Readable) -> _Selection:
-        """Narrow the pool by freshness, gate and duplicates; fetch what later stages need."""
+        """Narrow the pool by gate and duplicates; fetch what later stages need."""
         cfg, request = self._config, trace.request
-        with trace.stage("freshness"):
-            if self._levers.freshness.kind == "multiplicative":
-                windowed = request.since is not None or request.until is not None
-                trace.pool = apply_freshness(
-                    trace.pool, tx.now, cfg.retrieval.freshness, windowed=windowed
-                )
-            else:
-                trace.pool = ranked(trace.pool)
         with trace.stage("gate"):
             if cfg.reranker.enabled and cfg.reranker.mode == "cross_encoder_only":
                 trace.gate_mode = "exclude_source_kinds"
@@ -243,8 +234,8 @@ class Retriever:
             survivors = [trace.rows[one.seq] for one in trace.passed]
             codes = frozenset(readable.codes.values())
             conflicts, rivals = unresolved_conflicts(tx, request, codes, survivors)
+            readable.refuse_foreign(rivals.values())
             trace.rows |= rivals
-            trace.scope_of |= {seq: readable.scope_of(row) for seq, row in rivals.items()}
             twins = self._twins(tx, trace)
             kept = self._collapse(trace, conflicts, twins)
         contents: dict[int, str] = {}
@@ -257,7 +248,7 @@ class Retriever:
     def _gate(self, trace: SearchTrace) -> None:
         step = exclude_source_kinds if trace.gate_mode == "exclude_source_kinds" else decide
         outcome = step(trace.signals, trace.pool, self._levers.gate)
-        trace.passed, trace.gated_out = outcome.kept, outcome.dropped
+        trace.passed, trace.gated_out = outcome.kept, outcome.gated_out
 
     def _twins(self, tx: Transaction, trace: SearchTrace) -> Mapping[int, Twin] | None:
         levers = self._levers
@@ -308,9 +299,10 @@ class Retriever:
                 ranked = self._collapse(trace, selection.conflicts, selection.twins)
         with trace.stage("budget"):
             entries = pair_counterparts(ranked, self._counterparts(trace, selection.conflicts))
+            members = (one for entry in entries for one in entry.members)
             outcome = fill_budget(
                 entries,
-                {seq: result_tokens(row.chars) for seq, row in trace.rows.items()},
+                {one.seq: result_tokens(trace.rows[one.seq].chars) for one in members},
                 k=request.k,
                 token_budget=cfg.retrieval.token_budget,
             )
@@ -321,7 +313,10 @@ class Retriever:
         self, trace: SearchTrace, conflicts: Mapping[int, Sequence[int]]
     ) -> dict[int, Candidate]:
         """Return the stronger side of each provisional survivor, with its own evidence if any."""
-        judged = {one.seq: one for one in (*trace.gated_out, *trace.passed)}
+        if not conflicts:
+            return {}
+        judged = {one.seq: one for one in trace.passed}
+        judged |= {one.seq: one._replace(gate_reason=why) for one, why in trace.gated_out}
         chosen: dict[int, Candidate] = {}
         for seq, others in conflicts.items():
             rivals = [

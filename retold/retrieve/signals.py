@@ -88,9 +88,21 @@ class QuerySignals:
     null: NullSignals | None = None
 
 
+class GatedOut(NamedTuple):
+    """A candidate that the gate dropped, with the reason; most of a pool ends here."""
+
+    candidate: Candidate
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """Both parts keep the order of the input; ``gate_reason`` is set on every candidate."""
+    """Both parts keep the order of the input; ``gate_reason`` is set on every candidate kept."""
 
     kept: tuple[Candidate, ...]
-    dropped: tuple[Candidate, ...]
+    gated_out: tuple[GatedOut, ...]
+
+    @property
+    def dropped(self) -> tuple[Candidate, ...]:
+        """Return the candidates gated out, each with its ``gate_reason``."""
+        return tuple(one._replace(gate_reason=reason) for one, reason in self.gated_out)

@@ -21,16 +21,14 @@ class Readable:
     codes: Mapping[Scope, int]
     eligible: Eligible
 
-    def scope_of(self, row: CandidateRow) -> Scope:
-        """Return the row's scope. Raises StoreError when it is not one of the caller's.
+    def refuse_foreign(self, rows: Iterable[CandidateRow]) -> None:
+        """Raise StoreError when a row lies in none of the caller's scopes.
 
         A scope never changes, so such a row means that a generator ignored eligibility: better no
         answer than a leak.
         """
-        for scope, code in self.codes.items():
-            if code == row.scope_code:
-                return scope
-        raise StoreError("a generator offered a record of another scope; nothing was returned")
+        if not {row.scope_code for row in rows}.issubset(self.codes.values()):
+            raise StoreError("a generator offered a record of another scope; nothing was returned")
 
 
 def wants_history(request: SearchRequest) -> bool:

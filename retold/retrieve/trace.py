@@ -21,7 +21,7 @@ from retold.retrieve.budget import LeftOut
 from retold.retrieve.dedup import Duplicate
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.fusion import Scale, Unrelated
-from retold.retrieve.gate import QuerySignals
+from retold.retrieve.gate import GatedOut, QuerySignals
 from retold.retrieve.late_interaction import LateScores
 from retold.retrieve.logged import FIELDS, candidate_to_log
 from retold.retrieve.replay import PIPELINE_VERSION
@@ -86,7 +86,6 @@ class SearchTrace:
     rewritten: Rewritten = field(init=False, repr=False)
     scopes: tuple[Scope, ...] = ()
     codes: Mapping[Scope, int] = field(default_factory=dict)
-    scope_of: dict[int, Scope] = field(default_factory=dict)
     index_refresh: str = "unavailable"
     rows: dict[int, CandidateRow] = field(default_factory=dict, repr=False)
     pool: tuple[Candidate, ...] = field(default=(), repr=False)
@@ -96,7 +95,7 @@ class SearchTrace:
     unrelated: Unrelated | None = None
     scale: Scale | None = None
     late: LateScores | None = None
-    gated_out: tuple[Candidate, ...] = field(default=(), repr=False)
+    gated_out: tuple[GatedOut, ...] = field(default=(), repr=False)
     passed: tuple[Candidate, ...] = field(default=(), repr=False)
     duplicates: tuple[Duplicate, ...] = field(default=(), repr=False)
     rerank: RerankOutcome = field(default_factory=lambda: RerankOutcome("disabled", ()), repr=False)
@@ -161,7 +160,7 @@ class SearchTrace:
     def _stages(self) -> dict[str, str | None]:
         pool = sorted(self.pool, key=lambda candidate: candidate.fused_rank)
         scored = self.rerank.scored
-        names = {scope: str(scope) for scope in self.scopes}
+        names = {code: str(scope) for scope, code in self.codes.items()}
         return {
             "candidates": _encode(
                 {
@@ -171,7 +170,7 @@ class SearchTrace:
                     "scale": self.scale and list(self.scale),
                     "late_interaction": self.late and self.late.to_json(),
                     "rows": [
-                        candidate_to_log(one, self.rows[one.seq], names[self.scope_of[one.seq]])
+                        candidate_to_log(one, row := self.rows[one.seq], names[row.scope_code])
                         for one in self.pool
                     ],
                 }
@@ -187,7 +186,7 @@ class SearchTrace:
                     if one.freshness_multiplier is not None
                 }
             ),
-            "gated_out": _encode([[one.record_id, one.gate_reason] for one in self.gated_out]),
+            "gated_out": _encode([[one.record_id, reason] for one, reason in self.gated_out]),
             "deduped_out": _encode(
                 [[one.dropped.record_id, one.kept.record_id, one.cosine] for one in self.duplicates]
             ),

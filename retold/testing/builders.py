@@ -90,19 +90,19 @@ def make_record(seq: int = 1, **fields: Any) -> Record:
 def make_candidate(seq: int = 1, **fields: Any) -> Candidate:
     """Return a candidate that the dense generator found at rank ``seq``."""
     record = make_record(seq)
-    candidate = Candidate(
-        seq=seq,
-        record_id=record.id,
-        type=record.type,
-        source_kind=record.source_kind,
-        status=record.status,
-        event_at=record.event_at,
-        dense=GeneratorHit(rank=seq, score=0.9),
-        fused_score=1.0 / (60 + seq),
-        fused_rank=seq,
-        score=1.0 / (60 + seq),
-    )
-    return replace(candidate, **fields)
+    found: dict[str, Any] = {
+        "seq": seq,
+        "record_id": record.id,
+        "type": record.type,
+        "source_kind": record.source_kind,
+        "status": record.status,
+        "event_at": record.event_at,
+        "dense": GeneratorHit(rank=seq, score=0.9),
+        "fused_score": 1.0 / (60 + seq),
+        "fused_rank": seq,
+        "score": 1.0 / (60 + seq),
+    }
+    return Candidate(**(found | fields))
 
 
 def make_turns(*said: Said, session_id: str = CountingIds.nth(1)) -> tuple[Turn, ...]:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from retold.models import Candidate, GeneratorHit, LexicalMatch, LexicalTerm
+from retold.store.candidates import CandidateRow
+from retold.store.codec import to_us
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -41,3 +43,22 @@ def candidate(seq: int = 1, **fields: Any) -> Candidate:
         "score": fields.get("fused_score", 1.0 / 61),
     }
     return Candidate(seq=seq, **(defaults | fields))
+
+
+def candidate_row(seq: int = 1, **fields: Any) -> CandidateRow:
+    """Return the row of ``candidate(seq)``."""
+    one = candidate(seq)
+    row = CandidateRow(
+        one.seq,
+        one.record_id,
+        one.type,
+        one.source_kind,
+        one.status,
+        scope_code=1,
+        event_us=to_us(one.event_at),
+        expires_us=None,
+        chars=20,
+        subject_entity_id=None,
+        session_id=None,
+    )
+    return row._replace(**fields)

@@ -107,7 +107,7 @@ def test_empty_reason_names_every_missed_floor_of_the_best_candidate() -> None:
         candidate(1, dense=hit(0.38), lexical_match=match(1, 4), fused_score=0.03),
         candidate(2, dense=hit(0.40), fused_score=0.02),
     ]
-    gated = decide(SIGNALS, pool, CFG).dropped
+    gated = decide(SIGNALS, pool, CFG).gated_out
 
     assert empty(gated_out=gated) == (
         "nothing above the gate: best dense 0.38 < 0.45 (semantic); "
@@ -118,7 +118,7 @@ def test_empty_reason_names_every_missed_floor_of_the_best_candidate() -> None:
 
 def test_empty_reason_names_a_source_kind_that_never_arrives_unasked() -> None:
     pool = [candidate(1, source_kind="session_summary", dense=hit(0.9))]
-    gated = decide(QuerySignals("auto", ("dense",)), pool, CFG).dropped
+    gated = decide(QuerySignals("auto", ("dense",)), pool, CFG).gated_out
 
     assert "session_summary is excluded from auto search" in empty(gated_out=gated)
 

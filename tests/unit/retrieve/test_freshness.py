@@ -7,10 +7,17 @@ from datetime import timedelta
 import pytest
 
 from retold.config.retrieval import FreshnessConfig
-from retold.retrieve.freshness import apply_freshness, freshness_multiplier
-from tests.unit.retrieve.pool import NOW, candidate
+from retold.models import MemoryType
+from retold.retrieve.freshness import decay_of, freshness_multiplier
+from retold.store.candidates import CandidateRow
+from retold.store.codec import to_us
+from tests.unit.retrieve.pool import NOW, candidate_row
 
 CFG = FreshnessConfig()
+
+
+def row(seq: int, kind: MemoryType, days: int) -> CandidateRow:
+    return candidate_row(seq, type=kind, event_us=to_us(NOW - timedelta(days=days)))
 
 
 @pytest.mark.parametrize(
@@ -29,33 +36,11 @@ def test_multiplier_halves_per_half_life_down_to_the_floor(age: timedelta, expec
     assert freshness_multiplier(NOW - age, NOW, CFG) == pytest.approx(expected)
 
 
-def test_freshness_lowers_old_episodic_records_only() -> None:
-    old = NOW - timedelta(days=30)
-    pool = [
-        candidate(1, type="episodic", event_at=old, fused_score=0.03),
-        candidate(2, type="semantic", event_at=old, fused_score=0.02),
-        candidate(3, type="procedural", event_at=old, fused_score=0.01),
-    ]
+def test_only_episodic_records_decay() -> None:
+    old = [row(1, "episodic", 30), row(2, "semantic", 30), row(3, "procedural", 30)]
 
-    fresh = apply_freshness(pool, NOW, CFG, windowed=False)
-
-    assert [(c.seq, c.score, c.freshness_multiplier) for c in fresh] == [
-        (2, 0.02, None),
-        (1, 0.015, 0.5),
-        (3, 0.01, None),
-    ]
+    assert decay_of(old, NOW, CFG, windowed=False) == {1: 0.5}
 
 
-def test_freshness_is_skipped_when_the_caller_gave_a_window() -> None:
-    old = candidate(1, type="episodic", event_at=NOW - timedelta(days=90), fused_score=0.03)
-
-    (kept,) = apply_freshness([old], NOW, CFG, windowed=True)
-
-    assert kept.score == 0.03
-    assert kept.freshness_multiplier is None
-
-
-def test_freshness_keeps_the_fused_order_among_equals() -> None:
-    pool = [candidate(5, fused_rank=1), candidate(3, fused_rank=2)]
-
-    assert [c.seq for c in apply_freshness(pool, NOW, CFG, windowed=False)] == [5, 3]
+def test_nothing_decays_when_the_caller_gave_a_window() -> None:
+    assert decay_of([row(1, "episodic", 90)], NOW, CFG, windowed=True) == {}

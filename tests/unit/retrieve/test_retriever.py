@@ -82,7 +82,7 @@ def test_search_never_crosses_users_by_a_grant_on_a_user_scope(world: World) -> 
 def test_search_refuses_a_record_that_a_generator_smuggled_in(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fails when ``scope_of`` answers instead of raising."""
+    """Fails when ``refuse_foreign`` does not."""
     foreign = world.add("Bob sails", owner=BOB)
     world.add("Ana sails")
     monkeypatch.setattr(world.index, "search_many", lambda *_args: [(foreign.seq, 0.99)])

@@ -2,7 +2,7 @@ from dataclasses import fields
 
 import pytest
 
-from retold.models import Candidate, Principal, Record, Scope, SearchRequest, Turn, WriteRequest
+from retold.models import Principal, Record, Scope, SearchRequest, Turn, WriteRequest
 from retold.testing import (
     CountingIds,
     make_candidate,
@@ -18,7 +18,6 @@ from retold.testing import (
     ("built", "type_"),
     [
         (make_record(), Record),
-        (make_candidate(), Candidate),
         (make_principal(), Principal),
         (make_request(), WriteRequest),
         (make_search(), SearchRequest),
