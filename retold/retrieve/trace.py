@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, get_args
 
 import orjson
 
 from retold.models import (
     Candidate,
+    Channel,
     Explanation,
     Principal,
     Scope,
@@ -158,26 +160,10 @@ class SearchTrace:
         return timings
 
     def _stages(self) -> dict[str, str | None]:
-        pool = sorted(self.pool, key=lambda candidate: candidate.fused_rank)
-        scored = self.rerank.scored
-        names = {code: str(scope) for scope, code in self.codes.items()}
+        pool = sorted(self.pool, key=attrgetter("fused_rank"))
         return {
-            "candidates": _encode(
-                {
-                    "fields": FIELDS,
-                    "alpha": self.alpha,
-                    "unrelated": self.unrelated and list(self.unrelated),
-                    "scale": self.scale and list(self.scale),
-                    "late_interaction": self.late and self.late.to_json(),
-                    "rows": [
-                        candidate_to_log(one, row := self.rows[one.seq], names[row.scope_code])
-                        for one in self.pool
-                    ],
-                }
-            ),
-            "dense": _encode(_ranking(pool, "dense")),
-            "lexical": _encode(_ranking(pool, "lexical")),
-            "entity": _encode(_ranking(pool, "entity")),
+            "candidates": _encode(self._candidates()),
+            **{name: _encode(ranking) for name, ranking in _rankings(pool).items()},
             "fused": _encode([[one.record_id, one.fused_score] for one in pool]),
             "freshness": _encode(
                 {
@@ -190,20 +176,7 @@ class SearchTrace:
             "deduped_out": _encode(
                 [[one.dropped.record_id, one.kept.record_id, one.cosine] for one in self.duplicates]
             ),
-            "reranked": None
-            if scored is None
-            else _encode(
-                [
-                    {
-                        "record_id": one.candidate.record_id,
-                        "rank_before": one.candidate.rank_before_rerank,
-                        "rank_after": one.candidate.rank_after_rerank,
-                        "score": one.candidate.rerank_score,
-                        "query": one.query,
-                    }
-                    for one in scored
-                ]
-            ),
+            "reranked": _encode_reranked(self.rerank),
             "reranked_out": _encode(
                 [[one.record_id, reason, one.rerank_score] for one, reason in self.rerank.left_out]
             ),
@@ -211,6 +184,20 @@ class SearchTrace:
             "explanations": _encode(
                 [explanation_to_log(record_id, why) for record_id, why in self.returned]
             ),
+        }
+
+    def _candidates(self) -> dict[str, Any]:
+        names = {code: str(scope) for scope, code in self.codes.items()}
+        return {
+            "fields": FIELDS,
+            "alpha": self.alpha,
+            "unrelated": self.unrelated and list(self.unrelated),
+            "scale": self.scale and list(self.scale),
+            "late_interaction": self.late and self.late.to_json(),
+            "rows": [
+                candidate_to_log(one, row := self.rows[one.seq], names[row.scope_code])
+                for one in self.pool
+            ],
         }
 
 
@@ -256,17 +243,39 @@ _EMPTY_STAGES: Mapping[str, str | None] = {
 }
 
 
-def _ranking(pool: Sequence[Candidate], name: Literal["dense", "lexical", "entity"]) -> list[Any]:
-    """Return [record id, rank, score and what the channel adds], by rank."""
-    hits = [(one, hit) for one in pool if (hit := getattr(one, name)) is not None]
-    hits.sort(key=lambda pair: pair[1].rank)
-    return [[one.record_id, hit.rank, hit.score, *_extra(one, name)] for one, hit in hits]
+def _rankings(pool: Iterable[Candidate]) -> dict[Channel, list[tuple[Any, ...]]]:
+    """Return (record id, rank, score and what the channel adds) of each channel, by rank."""
+    found: dict[Channel, list[tuple[Any, ...]]] = {"dense": [], "lexical": [], "entity": []}
+    for one in pool:
+        if (hit := one.dense) is not None:
+            found["dense"].append((one.record_id, hit.rank, hit.score))
+        if (hit := one.lexical) is not None:
+            match = one.lexical_match
+            counts = () if match is None else (len(match.terms), match.total_terms)
+            found["lexical"].append((one.record_id, hit.rank, hit.score, *counts))
+        if (hit := one.entity) is not None:
+            found["entity"].append((one.record_id, hit.rank, hit.score, one.entity_id))
+    for ranking in found.values():
+        ranking.sort(key=itemgetter(1))
+    return found
 
 
-def _extra(one: Candidate, name: str) -> tuple[Any, ...]:
-    if name == "lexical" and one.lexical_match is not None:
-        return (len(one.lexical_match.terms), one.lexical_match.total_terms)
-    return (one.entity_id,) if name == "entity" else ()
+def _encode_reranked(outcome: RerankOutcome) -> str | None:
+    """Return what the reranker said of each candidate it read; None where it was not applied."""
+    if outcome.scored is None:
+        return None
+    return _encode(
+        [
+            {
+                "record_id": one.candidate.record_id,
+                "rank_before": one.candidate.rank_before_rerank,
+                "rank_after": one.candidate.rank_after_rerank,
+                "score": one.candidate.rerank_score,
+                "query": one.query,
+            }
+            for one in outcome.scored
+        ]
+    )
 
 
 def _request(request: SearchRequest, *, keeps_words: bool) -> dict[str, Any]:
