@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -202,7 +202,7 @@ def list_again(tx: Transaction, target: Target, listed: Listed) -> Listed | None
     if not same_subject or _records_version(tx) != listed.records_version:
         return None
     relations = {pair.record.seq: (pair.relation, pair.cosine) for pair in listed.pairs}
-    return replace(listed, pairs=_read(tx, relations))
+    return Listed(_read(tx, relations), listed.truncated, listed.records_version, listed.subject)
 
 
 def _records_version(tx: Transaction) -> int:

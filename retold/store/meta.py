@@ -91,11 +91,9 @@ class MetaRepository:
 
     def next_records_version(self) -> int:
         """Allocate the next version; call it through ``Transaction.version`` only."""
-        row = self._tx.one(QUERIES["next_records_version"])
-        if row is None:
-            raise StoreCorrupt("store_meta lacks records_version; restore a snapshot")
-        self._known["records_version"] = int(row[0])
-        return int(row[0])
+        version = self.records_version() + 1
+        self.set_int("records_version", version)
+        return version
 
     def embedding_identity(self) -> EmbeddingIdentity | None:
         """Return whose vectors the store holds; None before the first embedding profile."""
@@ -135,4 +133,4 @@ class MetaRepository:
 
     def _set(self, key: str, value: object) -> None:
         self._tx.run(QUERIES["set"], {"key": key, "value": value})
-        self._known.pop(key, None)
+        self._known[key] = value

@@ -56,6 +56,8 @@ class _made_once(Generic[_Repository]):  # reads as the decorator that it is
         if tx is None:
             return self
         made = tx.__dict__[self._name] = self._make(tx)
+        # The first one of a process pays for the import: it takes longer than the making.
+        self._make = type(made)
         return made
 
 

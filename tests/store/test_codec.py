@@ -1,5 +1,6 @@
 """Moments and JSON as SQLite holds them."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retold.errors import InvalidInput
+from retold.models import Scope
 from retold.store import codec
 
 # Zones with rules are left out: Python calls a moment inside a clock change unequal to itself.
@@ -88,6 +90,32 @@ def test_none_stays_none(encode):
 
 def test_json_is_compact_sorted_and_keeps_every_script():
     assert codec.to_json({"b": [1, None], "a": "花生"}) == '{"a":"花生","b":[1,null]}'
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
+TEXTS = st.text(st.characters(exclude_categories=()))
+
+
+@given(
+    st.recursive(
+        SCALARS.filter(lambda value: abs(value or 0) != float("inf")) | TEXTS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_json_reads_back_equal_with_its_keys_sorted(value):
+    """Lone surrogates and integers of more than 64 bits included."""
+    read = json.loads(codec.to_json(value), object_pairs_hook=list)
+
+    assert read == json.loads(json.dumps(value, sort_keys=True), object_pairs_hook=list)
+
+
+@pytest.mark.parametrize(
+    "value", [{1, 2}, datetime(2026, 1, 1), b"x", Scope("user", "ana")], ids=repr
+)
+def test_json_refuses_what_would_read_back_as_something_else(value):
+    with pytest.raises(TypeError):
+        codec.to_json([value])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {"x": float("-inf")}])

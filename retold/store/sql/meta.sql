@@ -7,10 +7,6 @@ select value from store_meta where key = :key;
 insert into store_meta(key, value) values (:key, :value)
 on conflict (key) do update set value = excluded.value;
 
--- name: next_records_version
--- Allocate the next records version under the write lock.
-update store_meta set value = value + 1 where key = 'records_version' returning value;
-
 -- name: shared
 -- The values that nearly every transaction asks for: counters, and whose vectors these are.
 select key, value from store_meta
