@@ -13,7 +13,7 @@ import numpy.typing as npt
 from retold.config import FTS5_BM25, Bm25Lever
 from retold.index.columns import Eligible, Mask, Rows, Seqs
 from retold.index.matrix import BLOCK_ROWS, Hit
-from retold.index.postings import Counts, Occurrences, Places, occurrences
+from retold.index.postings import Counts, Occurrences, Places
 from retold.index.words import Words
 
 Phrase = tuple[str, ...]
@@ -139,12 +139,15 @@ class EligibleWords:
 
     def _sum(self, phrases: Sequence[Phrase]) -> Weights:
         size = len(self._words.lengths) if self._rows is None else len(self._rows)
-        sums = np.zeros(size)
-        # In the order of the query: so the rounding is FTS5's.
-        for phrase in phrases:
-            found = self._found(phrase)
-            if found.records > 0:
-                np.add.at(sums, found.places, self._idf(found.records) * found.weights)
+        found = [one for phrase in phrases if (one := self._found(phrase)).records > 0]
+        if not found:
+            return np.zeros(size)
+        idf = [self._idf(one.records) for one in found]
+        weights = np.concatenate([one.weights for one in found])
+        weights *= np.repeat(idf, [len(one.weights) for one in found])
+        places = np.concatenate([one.places for one in found])
+        # Added one by one in the order of the query: so the rounding is FTS5's.
+        sums: Weights = np.bincount(places, weights, size).astype(np.float64, copy=False)
         if self._rows is None and not self._keeps_all:
             sums[~self._mask] = 0.0
         return sums
@@ -171,7 +174,7 @@ class EligibleWords:
         if numbers is None or self._average == 0.0:
             return _NOWHERE
         posted = self._find_word(numbers[0]) if len(numbers) == 1 else self._find_posted(numbers)
-        held = occurrences(self._words.recent, self._words.recent_owners, numbers)
+        held = self._words.recently(numbers)
         if len(held.rows) == 0:
             return posted
         recent = self._placed(held, self._mask)
@@ -186,12 +189,12 @@ class EligibleWords:
     def _find_word(self, number: int) -> _Found:
         rows, codes = self._words.postings.of(number)
         if self._keeps_all:
-            return _Found(rows, self._of_code[codes], len(rows))
+            return _Found(rows, self._of_code.take(codes), len(rows))
         if self._rows is None and self._words.replaced is None:
             # Rows of others are scored along and wiped from the sum: cheaper than leaving them out.
-            return _Found(rows, self._of_code[codes], int(np.count_nonzero(self._mask[rows])))
+            return _Found(rows, self._of_code.take(codes), int(np.count_nonzero(self._mask[rows])))
         places, at = self._matching(rows)
-        return _Found(places, self._of_code[codes[at]], len(places))
+        return _Found(places, self._of_code.take(codes[at]), len(places))
 
     def _matching(self, rows: Rows) -> tuple[Places | Rows, Places]:
         """Return the places of the eligible ones among rows of the postings, and where they are."""
@@ -252,8 +255,9 @@ def _best_places(sums: Weights, limit: int) -> Places:
     """Return places that hold the ``limit`` best scores above zero, and few others."""
     bound = 0.0
     if limit < len(sums):
-        starts = np.arange(0, len(sums), BLOCK_ROWS)
-        pool = np.maximum.reduceat(sums, starts) if len(starts) >= limit else sums
+        pool = sums
+        if len(sums) > limit * BLOCK_ROWS:
+            pool = np.maximum.reduceat(sums, np.arange(0, len(sums), BLOCK_ROWS))
         bound = float(np.partition(pool, len(pool) - limit)[len(pool) - limit])
     places: Places = np.flatnonzero(sums >= bound) if bound > 0.0 else np.flatnonzero(sums)
     return places

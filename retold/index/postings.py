@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,13 @@ import numpy.typing as npt
 from retold.index.columns import Rows
 
 Tokens = npt.NDArray[np.int32]
-"""Tokens in reading order: the number of the word times four, plus that of its column."""
+"""Tokens in reading order: the number of the word times four, plus that of its column.
+
+The columns are content, subject and names; an occurrence counts once, twice and three times.
+"""
 Counts = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
 
-COLUMNS = 3
-"""Content, subject and names. An occurrence in them counts once, twice and three times."""
 _BITS = 2
 _COLUMN = (1 << _BITS) - 1
 
@@ -52,7 +53,7 @@ class Occurrences(NamedTuple):
     times: Places
 
 
-_NO_OCCURRENCES = Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+NOWHERE: Final = Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
 
 
 def encoded(numbers: npt.ArrayLike, columns: npt.ArrayLike) -> Tokens:
@@ -69,7 +70,7 @@ def occurrences(tokens: Tokens, owners: Rows, numbers: Sequence[int]) -> Occurre
     first = numbers[0]
     at = np.flatnonzero((tokens >> _BITS) == first)
     if len(at) == 0:
-        return _NO_OCCURRENCES
+        return NOWHERE
     at = at[at + len(numbers) <= len(tokens)]
     for step, number in enumerate(numbers[1:], start=1):
         # The same distance in number and column at once: columns differ by less than four.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from retold.index.bm25 import K1, B, Phrase, inverse_frequency
 from retold.index.columns import Columns, Eligible, Rows
-from retold.index.postings import Counts, Occurrences, Places, occurrences
+from retold.index.postings import NOWHERE, Counts, Occurrences, Places
 from retold.index.words import Words
 
 Owners = npt.NDArray[np.intp]
@@ -36,9 +36,6 @@ class _AllFound(NamedTuple):
     rows: Rows
     times: Places
     sizes: list[int]
-
-
-_NOWHERE: Final = Occurrences(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
 
 
 class SessionTotals:
@@ -147,7 +144,7 @@ def _all_found(words: Words, phrases: Sequence[Phrase]) -> _AllFound:
         times.insert(0, postings.code_times.take(np.concatenate([codes for _, codes in plain])))
     sizes = [len(one) for one in rows]
     if not sum(sizes):
-        return _AllFound(_NOWHERE.rows, _NOWHERE.times, [])
+        return _AllFound(NOWHERE.rows, NOWHERE.times, [])
     return _AllFound(np.concatenate(rows), np.concatenate(times), sizes)
 
 
@@ -168,9 +165,9 @@ def _found(words: Words, numbers: Sequence[int]) -> Occurrences:
     if words.replaced is not None:
         still = ~words.replaced[found.rows]
         found = Occurrences(found.rows[still], found.times[still])
-    if len(words.recent) == 0:
+    recent = words.recently(numbers)
+    if len(recent.rows) == 0:
         return found
-    recent = occurrences(words.recent, words.recent_owners, numbers)
     return Occurrences(
         np.concatenate([found.rows, recent.rows]), np.concatenate([found.times, recent.times])
     )

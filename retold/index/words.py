@@ -6,13 +6,23 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from retold.index.columns import Mask, Rows
-from retold.index.postings import COLUMNS, Counts, Postings, Tokens, Vocabulary, encoded
+from retold.index.postings import (
+    NOWHERE,
+    Counts,
+    Occurrences,
+    Postings,
+    Tokens,
+    Vocabulary,
+    encoded,
+    occurrences,
+)
 from retold.store import Transaction
 from retold.store.meta import Clocks
 
@@ -65,6 +75,12 @@ class Words:
         recent: Tokens = self.recent[self.recent_owners == row]
         return recent
 
+    def recently(self, numbers: Sequence[int]) -> Occurrences:
+        """Return where a phrase stands in rows that changed since ``postings`` was made."""
+        if len(self.recent) == 0:
+            return NOWHERE
+        return occurrences(self.recent, self.recent_owners, numbers)
+
     def with_rows(self, changed: dict[int, Tokens]) -> Words:
         """Return the words after some rows got others; no tokens mean that a row has none."""
         news = {
@@ -74,16 +90,16 @@ class Words:
         }
         if not news:
             return self
-        rows = np.fromiter(news, np.int32, len(news))
-        size = max(len(self.lengths), int(rows.max()) + 1)
+        rows, counts = list(news), list(map(len, news.values()))
+        had_words = [row for row in rows if row < len(self.lengths) and self.lengths[row] > 0]
+        size = max(len(self.lengths), max(rows) + 1)
         lengths = _grown(self.lengths, size)
-        had_words = rows[lengths[rows] > 0]
-        lengths[rows] = [len(tokens) for tokens in news.values()]
+        lengths[rows] = counts
         recent, owners, replaced = self.recent, self.recent_owners, self.replaced
-        if len(had_words) > 0:
+        if had_words:
             still = np.isin(owners, had_words, invert=True)
             recent, owners = recent[still], owners[still]
-        if len(had_words) > 0 or replaced is not None:
+        if had_words or replaced is not None:
             replaced = _grown(np.zeros(0, np.bool_) if replaced is None else replaced, size)
             replaced[had_words] = True
         return Words(
@@ -91,7 +107,7 @@ class Words:
             self.postings,
             lengths,
             np.concatenate([recent, *news.values()]),
-            np.concatenate([owners, np.repeat(rows, lengths[rows])]),
+            np.concatenate([owners, np.repeat(np.array(rows, dtype=np.int32), counts)]),
             replaced,
         )
 
@@ -192,9 +208,9 @@ def _followed(held: _Held | None, tx: Transaction, clocks: Clocks, rows_now: Row
 
 def _loaded(tx: Transaction, rows_now: RowsNow) -> Words:
     vocabulary = Vocabulary()
-    seqs, tokens, lengths = _read(tx, tx.lexical.all_fields(), vocabulary)
+    seqs, tokens, counts = _read(tx, tx.lexical.all_fields(), vocabulary)
     rows, live = rows_now(seqs)
-    owners = np.repeat(rows, lengths)
+    owners = np.repeat(rows, counts)
     here = owners >= 0
     return Words.of(vocabulary, tokens[here], owners[here], len(live))
 
@@ -202,33 +218,34 @@ def _loaded(tx: Transaction, rows_now: RowsNow) -> Words:
 def _caught_up(words: Words, tx: Transaction, changes: Iterable[int], rows_now: RowsNow) -> Words:
     seqs = list(changes)
     held = tx.lexical.fields(seqs)
-    found, tokens, lengths = _read(
+    found, tokens, counts = _read(
         tx, ((seq, *held.get(seq, ("", "", ""))) for seq in seqs), words.vocabulary
     )
     rows, live = rows_now(found)
-    each = np.split(tokens, np.cumsum(lengths))
+    starts = accumulate(counts, initial=0)
+    each = (tokens[start : start + count] for start, count in zip(starts, counts, strict=False))
     words = words.with_rows(
-        {row: own for row, own in zip(rows.tolist(), each, strict=False) if row >= 0}
+        {row: own for row, own in zip(rows.tolist(), each, strict=True) if row >= 0}
     )
     return words.merged(live) if words.wants_merge else words
 
 
 def _read(
     tx: Transaction, fields: Iterable[tuple[int, str, str, str]], vocabulary: Vocabulary
-) -> tuple[list[int], Tokens, Counts]:
+) -> tuple[list[int], Tokens, array[int]]:
     """Return the keys, all their tokens and how many each of them has."""
     seqs: list[int] = []
-    numbers, lengths = array("i"), array("i")
+    numbers, columns, counts = array("i"), array("b"), array("i")
     tokens, number = tx.lexical.tokens, vocabulary.__getitem__
     for seq, *texts in fields:
-        seqs.append(seq)
-        for text in texts:
+        before = len(numbers)
+        for column, text in enumerate(texts):
             words = tokens(text) if text else ()
-            lengths.append(len(words))
             numbers.extend(map(number, words))
-    by_column = np.array(lengths, dtype=np.int32).reshape(-1, COLUMNS)
-    columns = np.tile(np.arange(COLUMNS, dtype=np.int32), len(seqs))
-    return seqs, encoded(numbers, np.repeat(columns, by_column.ravel())), by_column.sum(axis=1)
+            columns.extend([column] * len(words))
+        seqs.append(seq)
+        counts.append(len(numbers) - before)
+    return seqs, encoded(numbers, columns), counts
 
 
 def _grown(column: npt.NDArray[_Column], size: int) -> npt.NDArray[_Column]:

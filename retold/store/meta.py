@@ -36,6 +36,7 @@ _SHARED: Final = (
     *Clocks._fields,
     *(f"embedding_{name}" for name in EmbeddingIdentity._fields),
     "embedded_text",
+    "fts_prepare_version",
 )
 """What nearly every transaction asks for; the statement ``shared`` reads all of it at once."""
 

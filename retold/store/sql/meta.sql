@@ -8,11 +8,11 @@ insert into store_meta(key, value) values (:key, :value)
 on conflict (key) do update set value = excluded.value;
 
 -- name: shared
--- The values that nearly every transaction asks for: counters, and whose vectors these are.
+-- The values that nearly every transaction asks for: counters, and what made vectors and words.
 select key, value from store_meta
 where key in (
   'records_version', 'store_epoch', 'embedding_generation',
-  'embedding_model', 'embedding_version', 'embedding_dims', 'embedded_text'
+  'embedding_model', 'embedding_version', 'embedding_dims', 'embedded_text', 'fts_prepare_version'
 );
 
 -- name: row_counts
