@@ -19,6 +19,7 @@ from retold.ingest.comparison import (
     find_neighbours,
     list_again,
     list_pairs,
+    scan_subject,
     unjudged,
 )
 from retold.ingest.decision import Claim, Decision, decide
@@ -80,8 +81,9 @@ class Comparing:
             with trace.stage("entities"):
                 links = links_of(plan, resolver)
             target = target_of(tx, plan, links, resolver)
-            neighbours = find_neighbours(tx, self._index, target, self._cfg.ingestion)
-            listed = list_pairs(tx, self._index, target, neighbours, self._cfg.ingestion)
+            scan = scan_subject(tx, target, self._cfg.ingestion)
+            neighbours = find_neighbours(tx, self._index, target, scan, self._cfg.ingestion)
+            listed = list_pairs(tx, self._index, target, scan, neighbours, cfg=self._cfg.ingestion)
             missing = unjudged(listed.pairs, target, verdicts)
             return Gathered(plan, neighbours, listed, tuple(missing))
 
@@ -130,7 +132,10 @@ class Comparing:
                 version = tx.records.nearby_version(target.scope_codes, target.type)
                 if not written.is_checked and version != neighbours.version:
                     raise StaleComparison
-                listed = list_pairs(tx, self._index, target, neighbours, cfg, written=written)
+                scan = scan_subject(tx, target, cfg)
+                listed = list_pairs(
+                    tx, self._index, target, scan, neighbours, cfg=cfg, written=written
+                )
             missing = unjudged(listed.pairs, target, verdicts)
             if missing:
                 raise Unjudged(missing)

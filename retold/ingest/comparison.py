@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -117,16 +117,21 @@ class Written:
 NOTHING_WRITTEN: Final = Written()
 
 
-def scan_subject(
-    tx: Transaction, target: Target, cfg: IngestionConfig
-) -> tuple[list[SubjectRow], bool]:
-    """Return the active rows about the target's subject, and whether the cap left some out.
+class SubjectScan(NamedTuple):
+    """The active rows about a subject, and whether the cap left some out."""
+
+    rows: list[SubjectRow]
+    truncated: bool
+
+
+def scan_subject(tx: Transaction, target: Target, cfg: IngestionConfig) -> SubjectScan:
+    """Return what is stored about the target's subject.
 
     The cap follows the store's order, most recently reinforced first; rows of the claim's own
     attribute are always kept (LLD 6.3). Episodic records are compared with nearby ones only.
     """
     if target.type == "episodic":
-        return [], False
+        return SubjectScan([], truncated=False)
     rows: list[SubjectRow] = []
     truncated = False
     for entity_id in target.entity_ids:
@@ -135,23 +140,22 @@ def scan_subject(
         )
         rows += found
         truncated |= more
-    return rows, truncated
+    return SubjectScan(rows, truncated)
 
 
 def find_neighbours(
-    tx: Transaction, index: VectorIndex, target: Target, cfg: IngestionConfig
+    tx: Transaction, index: VectorIndex, target: Target, scan: SubjectScan, cfg: IngestionConfig
 ) -> Neighbours:
     """Return the records of other subjects most similar to the target, in its scopes.
 
-    ``tx`` is a read snapshot in which the index was refreshed.
+    ``scan`` is that of the target's own subject. ``tx`` is a read snapshot in which the index was
+    refreshed.
     """
     version = tx.records.nearby_version(target.scope_codes, target.type)
     eligible = index.eligible(target.scope_codes, now_us=to_us(tx.now), types=(target.type,))
     floor = cfg.dedup_candidate_cosine
     found = index.search_near(target.vector, eligible, floor) if version and len(eligible) else []
-    if not found:
-        return Neighbours((), version)
-    same_subject = {row.seq for row in scan_subject(tx, target, cfg)[0]}
+    same_subject = {row.seq for row in scan.rows}
     close = [hit for hit in found if hit[0] not in same_subject]
     return Neighbours(tuple(close[: cfg.max_nearby_records]), version)
 
@@ -160,9 +164,10 @@ def list_pairs(
     tx: Transaction,
     index: VectorIndex,
     target: Target,
+    scan: SubjectScan,
     neighbours: Neighbours,
-    cfg: IngestionConfig,
     *,
+    cfg: IngestionConfig,
     written: Written = NOTHING_WRITTEN,
 ) -> Listed:
     """Return the records that may matter, those that the transaction wrote before included.
@@ -170,7 +175,7 @@ def list_pairs(
     Rows of other attributes, and other values of an attribute that may hold several, are left out
     unread unless they are close, share an object stem or say the same: they change nothing.
     """
-    rows, truncated = scan_subject(tx, target, cfg)
+    rows, truncated = scan
     seqs = [row.seq for row in rows]
     cosines = index.cosines_to(target.vector, seqs).tolist() if seqs else []
     wanted = object_stems(target.content, target.names) if rows else frozenset()

@@ -48,6 +48,8 @@ def fold_quote(text: str) -> str:
 
     NFKC, curly quotes and dash variants as their ASCII forms, white space collapsed; case stays.
     """
+    if text.isascii():  # which NFKC and the folds leave as it is
+        return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFKC", text).translate(_FOLDS).split())
 
 

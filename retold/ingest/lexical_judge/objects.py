@@ -30,7 +30,7 @@ from typing import Final, Literal
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS
 from retold.ingest.lexical_judge.names import fold_names, usable_names
 from retold.ingest.lexical_judge.normalise import MAX_CHARS, collapse, fold
-from retold.ingest.lexical_judge.quoted import LIKED, read_text
+from retold.ingest.lexical_judge.quoted import LIKED, content_stems, read_words
 from retold.ingest.lexical_judge.unspaced import stems_of_unspaced
 from retold.models.verdict import Verdict
 from retold.text import UNSPACED_SCRIPTS, dominant_script
@@ -74,9 +74,9 @@ def _object_stems(text: str, names: tuple[str, ...]) -> frozenset[str]:
     folded, kept = collapse(fold(text)), usable_names(names)
     if dominant_script(folded) in UNSPACED_SCRIPTS:
         return stems_of_unspaced(folded, kept)
-    read = read_text(fold_names(folded, kept))
+    read = read_words(fold_names(folded, kept))
     endings = {token.stem for token in read.tokens if token.word in read.grammar.ending}
-    return read.stems - endings - {LIKED}
+    return content_stems(read) - endings - {LIKED}
 
 
 def same_object(a: str, b: str, names: Sequence[str] = ()) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.actor import actor_of, named_midway
@@ -220,9 +220,17 @@ def _denies_all(part: Part) -> bool:
     return part.negated and not part.stems and bool(words & lexicon.AUXILIARIES)
 
 
+class Words(NamedTuple):
+    """The tokens of a text in its language, and how many of its function words are known there."""
+
+    grammar: Grammar
+    known: int
+    tokens: tuple[Token, ...]
+
+
 @lru_cache(maxsize=CACHED_CLAIMS)
-def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
-    """Return the clauses of a folded text in the language its function words point to."""
+def read_words(text: str, hint: Grammar = ENGLISH) -> Words:
+    """Return the tokens of a folded text in the language its function words point to."""
     tokens = with_naming(read_tokens(text))
     plain = tuple(match.group() for match in _ELISION.finditer(text))
     grammar, known = guess(plain, hint)
@@ -231,6 +239,21 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
         grammar, known = ENGLISH, english
     if grammar is not ENGLISH:
         tokens = with_foreign_naming(_foreign_tokens(text, grammar), grammar.language)
+    return Words(grammar, known, tokens)
+
+
+def content_stems(read: Words) -> frozenset[str]:
+    """Return the ``stems`` that ``read_text`` finds, without reading what the clauses say."""
+    sentences = split_sentences(read.tokens, read.grammar)
+    clauses = [clause.tokens for found, _ in sentences for clause in found]
+    stems = (_content(tokens, read_quantities(tokens), read.grammar) for tokens in clauses)
+    return frozenset().union(*stems)
+
+
+@lru_cache(maxsize=CACHED_CLAIMS)
+def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
+    """Return the clauses of a folded text in the language its function words point to."""
+    grammar, known, tokens = read_words(text, hint)
     parts: list[Part] = []
     for clauses, asks in split_sentences(tokens, grammar):
         subject = Subject("principal")

@@ -15,6 +15,7 @@ from retold.ingest.lexical_judge.objects import (
     same_object,
     shares_object_stem,
 )
+from retold.ingest.lexical_judge.quoted import content_stems, read_text, read_words
 from retold.models.verdict import Verdict
 
 SAME = [
@@ -48,6 +49,20 @@ def test_same_object_ignores_sign_negation_and_principal(a, b, names):
 @pytest.mark.parametrize(("a", "b", "names"), OTHER)
 def test_same_object_tells_other_objects_apart(a, b, names):
     assert not same_object(a, b, names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "i like tea, but i'm not",
+        "i moved to oslo on 3 may 2024 and i am 41 years old. do i have two cats?",
+        "since i'm vegan, can you remind me that i don't eat eggs or cheese?",
+        "ich wohne seit dem 17.6. in berlin, aber ich mag kein bier",
+    ],
+)
+def test_content_stems_are_those_of_the_text_that_is_read_as_a_whole(text):
+    assert content_stems(read_words(text)) == read_text(text).stems
 
 
 def test_object_stems_of_the_principal_alone_are_empty():
