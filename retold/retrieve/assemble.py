@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple, get_args
@@ -14,9 +13,6 @@ from retold.models import (
     Channel,
     GeneratorHit,
     LexicalMatch,
-    MemoryType,
-    RecordStatus,
-    SourceKind,
 )
 from retold.retrieve.fusion import ScoredList
 from retold.store.candidates import CandidateRow
@@ -71,7 +67,12 @@ def assemble_pool(
         # By place, in the order of the fields: by name takes three times as long.
         candidates.append(
             Candidate(
-                *_facts(row),
+                seq,
+                row.record_id,
+                row.type,
+                row.source_kind,
+                row.status,
+                from_us(row.event_us),
                 dense.get(seq),
                 lexical.get(seq),
                 matches.get(seq) if seq in lexical else None,
@@ -92,12 +93,8 @@ def assemble_pool(
 
 def outside_pool(row: CandidateRow) -> Candidate:
     """Return a candidate for a row that no generator found; its rank is 0."""
-    return Candidate(*_facts(row))
-
-
-def _facts(row: CandidateRow) -> tuple[int, str, MemoryType, SourceKind, RecordStatus, datetime]:
-    """Return the first fields of a candidate."""
-    return row.seq, row.record_id, row.type, row.source_kind, row.status, from_us(row.event_us)
+    event_at = from_us(row.event_us)
+    return Candidate(row.seq, row.record_id, row.type, row.source_kind, row.status, event_at)
 
 
 def _hits(scored: ScoredList, pool: Collection[int]) -> dict[int, GeneratorHit]:

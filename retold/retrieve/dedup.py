@@ -32,6 +32,13 @@ class DedupOutcome:
     dropped: tuple[Duplicate, ...]
 
 
+def holds_near(cosines: Cosines, floor: float) -> bool:
+    """Return whether any two different candidates are as similar as ``floor``."""
+    near = np.asarray(cosines >= floor)
+    np.fill_diagonal(near, val=False)
+    return bool(near.any())
+
+
 def collapse_duplicates(
     candidates: Sequence[Candidate],
     cosines: Cosines,

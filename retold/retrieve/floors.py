@@ -11,7 +11,12 @@ from retold.retrieve.signals import QuerySignals
 
 def below(value: float, floor: float) -> str:
     """Return ``value < floor`` with as many decimals, at least two, as make the two differ."""
-    for decimals in range(2, 9):
+    left, right = f"{value:.2f}", f"{floor:.2f}"
+    return f"{left} < {right}" if left != right else _just_below(value, floor)
+
+
+def _just_below(value: float, floor: float) -> str:
+    for decimals in range(3, 9):
         left, right = f"{value:.{decimals}f}", f"{floor:.{decimals}f}"
         if left != right:
             return f"{left} < {right}"
@@ -57,10 +62,13 @@ class Floors:
         """Return whether the candidate passes steps 0 and 1, with the reason."""
         if candidate.source_kind in self._excluded:
             return False, self.excluded(candidate) or ""
-        passed = self._passed(candidate)
+        if candidate.entity is not None and self._exempt:
+            return True, "passed on entity: exact match"
+        is_near, dense = self._near(candidate)
+        passed = dense if is_near else self._passed_lexical(candidate.lexical_match)
         if passed:
             return True, f"passed on {passed}"
-        return False, f"step 1, absolute floors: {self.missed(candidate)}"
+        return False, f"step 1, absolute floors: {self._missed(candidate, dense)}"
 
     def excluded(self, candidate: Candidate) -> str | None:
         """Return why the candidate's source kind excludes it, if it does."""
@@ -73,10 +81,14 @@ class Floors:
 
     def missed(self, candidate: Candidate) -> str:
         """Return every absolute floor the candidate misses."""
+        _, dense = self._near(candidate)
+        return self._missed(candidate, dense)
+
+    def _missed(self, candidate: Candidate, dense: str) -> str:
         entity = (
             "no entity match" if candidate.entity is None else "an entity match is no reason here"
         )
-        return f"{self._missed_dense(candidate)}; {self.missed_words(candidate)}; {entity}"
+        return f"{dense}; {self.missed_words(candidate)}; {entity}"
 
     def passed_words(self, candidate: Candidate) -> str | None:
         """Return how the words of a candidate alone let it pass; None when they do not.
@@ -111,16 +123,16 @@ class Floors:
             text = f"lexical {below(match.share, self._fraction)} of the query"
         return text + self._too_few(match)
 
-    def _passed(self, candidate: Candidate) -> str | None:
-        if candidate.entity is not None and self._exempt:
-            return "entity: exact match"
+    def _near(self, candidate: Candidate) -> tuple[bool, str]:
+        """Return whether the cosine of a candidate reaches its floor, in words too."""
         dense = candidate.dense
-        if dense is not None:
-            family = candidate.family
-            floor = self._dense[family]
-            if dense.score >= floor:
-                return f"dense: {dense.score:.2f} >= {floor:.2f} ({family})"
-        return self._passed_lexical(candidate.lexical_match)
+        if dense is None:
+            return False, self._absent_dense
+        family = candidate.family
+        floor = self._dense[family]
+        if dense.score >= floor:
+            return True, f"dense: {dense.score:.2f} >= {floor:.2f} ({family})"
+        return False, f"dense {below(dense.score, floor)} ({family})"
 
     def _passed_lexical(self, match: LexicalMatch | None) -> str | None:
         if match is None or not match.terms:
@@ -139,12 +151,6 @@ class Floors:
         if any(term.is_entity_alias for term in match.terms):
             return f"{counted}, one an entity alias"
         return None
-
-    def _missed_dense(self, candidate: Candidate) -> str:
-        if candidate.dense is None:
-            return self._absent_dense
-        family = candidate.family
-        return f"dense {below(candidate.dense.score, self._dense[family])} ({family})"
 
     def _missed_lexical(self, match: LexicalMatch | None) -> str:
         if match is None or not match.terms:

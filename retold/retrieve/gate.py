@@ -58,13 +58,13 @@ def _decide_by_floors(
     gated_out: list[GatedOut] = []
     for candidate, (passed, reason) in zip(candidates, verdicts, strict=True):
         if not passed:
-            gated_out.append(GatedOut(candidate, reason))
+            gated_out.append((candidate, reason))
             continue
         weak = too_weak(step_1.floors, candidate, tops[channel_count(candidate)])
         if weak is None:
             kept.append(candidate._replace(gate_reason=reason))
         else:
-            gated_out.append(GatedOut(candidate, weak))
+            gated_out.append((candidate, weak))
     return GateOutcome(tuple(kept), tuple(gated_out))
 
 
@@ -78,7 +78,7 @@ def exclude_source_kinds(
     for candidate in candidates:
         excluded = step_1.excluded(candidate)
         if excluded:
-            gated_out.append(GatedOut(candidate, excluded))
+            gated_out.append((candidate, excluded))
         else:
             kept.append(candidate._replace(gate_reason="floors left to the cross-encoder"))
     return GateOutcome(tuple(kept), tuple(gated_out))

@@ -42,7 +42,7 @@ def decide_by_null(
         if passed:
             share = f"{cfg.null_z.relative_cut:g} x the best"
             reason = f"step 2, relative cut: score {below(score, least)} = {share}"
-        gated_out.append(GatedOut(candidate, reason))
+        gated_out.append((candidate, reason))
     return GateOutcome(tuple(kept), tuple(gated_out))
 
 

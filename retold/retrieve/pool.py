@@ -168,6 +168,10 @@ class PoolFinder:
         self._index = index
         self._cfg = cfg
         self._levers = levers
+        # All that was found, with nothing but its ranks: there are no columns to work on.
+        self._only_ranks = (
+            levers.fusion.kind == "rrf" and levers.pool_limit is None and not _has_boosts(levers)
+        )
         self._null = null
 
     def find(
@@ -246,6 +250,9 @@ class PoolFinder:
         """Return the best of what was found, fused and boosted, in the order of fusion."""
         trace, limit = asked.trace, self._limit(asked.trace.request)
         with trace.stage("fuse"):
+            if self._only_ranks:
+                pairs = reciprocal_rank_fusion(found.lists, self._levers.fusion.rrf_k)
+                return [Scored(*pair) for pair in pairs]
             fused = self._fused(asked, found)
         if not len(fused.seqs):
             return []

@@ -30,7 +30,7 @@ from retold.retrieve.assemble import outside_pool
 from retold.retrieve.budget import BudgetOutcome, fill_budget, result_tokens
 from retold.retrieve.conflicts import choose_counterpart, pair_counterparts
 from retold.retrieve.coverage import read_queries, scripts_of
-from retold.retrieve.dedup import collapse_duplicates
+from retold.retrieve.dedup import Cosines, collapse_duplicates, holds_near
 from retold.retrieve.duplicates import Twin, group_duplicates
 from retold.retrieve.explain import explain, explain_empty
 from retold.retrieve.final import FinalLook, look_again
@@ -225,19 +225,17 @@ class Retriever:
 
     def _select(self, tx: Transaction, trace: SearchTrace, readable: Readable) -> _Selection:
         """Narrow the pool by gate and duplicates; fetch what later stages need."""
-        cfg, request = self._config, trace.request
+        cfg = self._config
         with trace.stage("gate"):
             if cfg.reranker.enabled and cfg.reranker.mode == "cross_encoder_only":
                 trace.gate_mode = "exclude_source_kinds"
             self._gate(trace)
         with trace.stage("dedup"):
-            survivors = [trace.rows[one.seq] for one in trace.passed]
-            codes = frozenset(readable.codes.values())
-            conflicts, rivals = unresolved_conflicts(tx, request, codes, survivors)
-            readable.refuse_foreign(rivals.values())
-            trace.rows |= rivals
-            twins = self._twins(tx, trace)
-            kept = self._collapse(trace, conflicts, twins)
+            cosines = self._cosines(trace)
+            twins = self._twins(tx, trace, cosines)
+            alike = holds_near(cosines, self._levers.dedup_cosine) if twins is None else bool(twins)
+            conflicts = self._conflicts(tx, trace, readable, alike=alike)
+            kept = self._collapse(trace, cosines, conflicts, twins)
         contents: dict[int, str] = {}
         if cfg.reranker.enabled:
             with trace.stage("rerank"):
@@ -250,7 +248,29 @@ class Retriever:
         outcome = step(trace.signals, trace.pool, self._levers.gate)
         trace.passed, trace.gated_out = outcome.kept, outcome.gated_out
 
-    def _twins(self, tx: Transaction, trace: SearchTrace) -> Mapping[int, Twin] | None:
+    def _cosines(self, trace: SearchTrace) -> Cosines:
+        return pairwise_cosines(self._index, [one.seq for one in trace.passed])
+
+    def _conflicts(
+        self, tx: Transaction, trace: SearchTrace, readable: Readable, *, alike: bool
+    ) -> Mapping[int, tuple[int, ...]]:
+        """Return the conflicts of survivors; the rows they disagree with join those of the trace.
+
+        They keep near-identical records apart and bring a provisional one its stronger side: where
+        survivors are neither ``alike`` nor provisional, nobody asks.
+        """
+        survivors = [trace.rows[one.seq] for one in trace.passed]
+        if not alike and all(row.status != "provisional" for row in survivors):
+            return {}
+        codes = frozenset(readable.codes.values())
+        conflicts, rivals = unresolved_conflicts(tx, trace.request, codes, survivors)
+        readable.refuse_foreign(rivals.values())
+        trace.rows |= rivals
+        return conflicts
+
+    def _twins(
+        self, tx: Transaction, trace: SearchTrace, cosines: Cosines
+    ) -> Mapping[int, Twin] | None:
         levers = self._levers
         if levers.duplicates == "collapse":
             return None
@@ -259,7 +279,7 @@ class Retriever:
             self._index,
             trace.passed,
             trace.rows,
-            pairwise_cosines(self._index, [one.seq for one in trace.passed]),
+            cosines,
             floor=levers.dedup_cosine,
             user_id=trace.principal.user_id,
         )
@@ -267,12 +287,12 @@ class Retriever:
     def _collapse(
         self,
         trace: SearchTrace,
+        cosines: Cosines,
         conflicts: Mapping[int, Sequence[int]],
         twins: Mapping[int, Twin] | None,
     ) -> tuple[Candidate, ...]:
         apart = {(seq, other) for seq, others in conflicts.items() for other in others}
         floor = self._levers.dedup_cosine
-        cosines = pairwise_cosines(self._index, [one.seq for one in trace.passed])
         if twins is None:
             outcome = collapse_duplicates(trace.passed, cosines, floor, apart=apart)
         else:
@@ -296,7 +316,9 @@ class Retriever:
                 # The cross-encoder was the only judge of relevance; without it the gate decides.
                 trace.gate_mode = self._levers.gate_kind
                 self._gate(trace)
-                ranked = self._collapse(trace, selection.conflicts, selection.twins)
+                ranked = self._collapse(
+                    trace, self._cosines(trace), selection.conflicts, selection.twins
+                )
         with trace.stage("budget"):
             entries = pair_counterparts(ranked, self._counterparts(trace, selection.conflicts))
             members = (one for entry in entries for one in entry.members)

@@ -88,11 +88,8 @@ class QuerySignals:
     null: NullSignals | None = None
 
 
-class GatedOut(NamedTuple):
-    """A candidate that the gate dropped, with the reason; most of a pool ends here."""
-
-    candidate: Candidate
-    reason: str
+GatedOut = tuple[Candidate, str]
+"""A candidate that the gate dropped, with the reason; most of a pool ends here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from retold.errors import StoreError
 from retold.index.columns import Eligible
 from retold.index.vector import VectorIndex
-from retold.models import ACTIVE_STATUSES, Record, RecordStatus, Scope, SearchRequest
+from retold.models import (
+    ACTIVE_STATUSES,
+    RECORD_STATUSES,
+    Record,
+    RecordStatus,
+    Scope,
+    SearchRequest,
+)
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
+
+_NOT_DELETED: Final = tuple(status for status in RECORD_STATUSES if status != "deleted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,11 @@ def wants_history(request: SearchRequest) -> bool:
 
 def may_be_shown(status: RecordStatus, *, history: bool) -> bool:
     """Return whether a row of this status may be shown; deleted ones never are."""
-    return status != "deleted" if history else status in ACTIVE_STATUSES
+    return status in _shown(history=history)
+
+
+def _shown(*, history: bool) -> Collection[RecordStatus]:
+    return _NOT_DELETED if history else ACTIVE_STATUSES
 
 
 def believed_seqs(
@@ -80,12 +94,8 @@ def rows_offered(
     """
     if not seqs:
         return {}
-    history = wants_history(request)
-    return {
-        seq: row
-        for seq, row in index.rows_of(tx, seqs).items()
-        if may_be_shown(row.status, history=history)
-    }
+    shown = _shown(history=wants_history(request))
+    return {seq: row for seq, row in index.rows_of(tx, seqs).items() if row.status in shown}
 
 
 def unresolved_conflicts(

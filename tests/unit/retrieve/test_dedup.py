@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from retold.retrieve.dedup import Cosines, collapse_duplicates
+from retold.retrieve.dedup import Cosines, collapse_duplicates, holds_near
 from tests.unit.retrieve.pool import candidate
 
 
@@ -59,3 +59,16 @@ def test_dedup_keeps_a_record_without_a_vector() -> None:
         len(collapse_duplicates([candidate(1), candidate(2)], cosines(2, rest=math.nan), 0.92).kept)
         == 2
     )
+
+
+@pytest.mark.parametrize(
+    ("between", "near"),
+    [(cosines(3, rest=0.5), False), (cosines(3, (0, 2, 0.95)), True), (cosines(1), False)],
+    ids=["apart", "two near", "alone"],
+)
+def test_only_another_candidate_is_near(between: Cosines, near: bool) -> None:
+    assert holds_near(between, 0.92) is near
+
+
+def test_a_candidate_without_a_vector_is_near_none() -> None:
+    assert not holds_near(cosines(2, rest=math.nan), 0.92)

@@ -14,7 +14,7 @@ import pytest
 
 from retold.errors import InvalidInput, RerankError, RewriteError
 from retold.index.vector import VectorIndex
-from retold.models import Explanation, RewriteResult, SearchRequest, SearchResult
+from retold.models import Explanation, RecordStatus, RewriteResult, SearchRequest, SearchResult
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
@@ -503,14 +503,18 @@ def test_expired_counterpart_is_no_conflict_with_history_either(world: World) ->
     assert all(one.explanation.conflicts_with == () for one in response.results)
 
 
-def test_contradicting_records_of_equal_wording_never_collapse(world: World) -> None:
+@pytest.mark.parametrize("status", ["provisional", "confirmed"])
+def test_contradicting_records_of_equal_wording_never_collapse(
+    world: World, status: RecordStatus
+) -> None:
+    """Fails when conflicts are looked up for provisional records alone."""
     strong = world.add("Uses spaces for indentation in code")
-    weak = world.add("Uses spaces for indentation in code not", status="provisional")
-    world.embedder.similar(weak.content, strong.content, 0.99)
-    weak = world.add(weak.content, status="provisional")
-    world.conflict(weak, strong)
+    says = "Uses spaces for indentation in code not"
+    world.embedder.similar(says, strong.content, 0.99)
+    other = world.add(says, status=status)
+    world.conflict(other, strong)
 
-    assert {strong.id, weak.id} <= set(ids(world.search("spaces for indentation").results))
+    assert {strong.id, other.id} == set(ids(world.search("spaces for indentation").results))
 
 
 # --- what comes back
