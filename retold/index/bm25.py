@@ -66,7 +66,8 @@ class EligibleWords:
         self._mask = _sized(eligible.mask(), size)
         # Which rows the postings speak for.
         self._posted = self._mask if words.replaced is None else self._mask & ~words.replaced
-        self._keeps_all = self._rows is None and bool(self._posted.all())
+        is_whole = eligible.count == eligible.total == size and words.replaced is None
+        self._keeps_all = self._rows is None and is_whole
         lengths = words.lengths
         if not self._keeps_all:
             lengths = lengths[self._mask if self._rows is None else self._rows]

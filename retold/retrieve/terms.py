@@ -109,7 +109,7 @@ def _merged(known: QueryTerm, again: QueryTerm) -> QueryTerm:
 
 def _word_terms(word: Word, tokenize: Tokenize) -> Iterator[QueryTerm]:
     text = _shortened(word.text)
-    if word.is_stop_word or not text or _says_too_little(text):
+    if not text or _says_too_little(text):
         return
     phrase = spell(text)
     tokens = tuple(tokenize(phrase))

@@ -31,7 +31,6 @@ class Word:
 
     text: str = field(repr=False)
     is_identifier: bool
-    is_stop_word: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,10 @@ class Run:
 
 
 def split_query(query: str) -> Iterator[Word | Run]:
-    """Yield the words and unspaced runs of a query in reading order; works on any string."""
+    """Yield the words and unspaced runs of a query in reading order, without stop words.
+
+    Works on any string.
+    """
     cleaned = clean(query)
     shouts = cleaned.upper() == cleaned
     inside_sentence = False
@@ -51,8 +53,12 @@ def split_query(query: str) -> Iterator[Word | Run]:
             if UNSPACED_RUN.match(piece):
                 yield Run(piece)
                 continue
-            for word in split_words(piece):
-                yield _word(word, shouts=shouts, inside_sentence=inside_sentence)
+            for bare in split_words(piece):
+                text = fold_contraction(bare)
+                identifier = is_identifier(text)
+                as_written = text == bare and not shouts
+                if identifier or not _is_stop_word(text, as_written, inside_sentence):
+                    yield Word(text, identifier)
         inside_sentence = raw[0].islower() and not raw.endswith(_SENTENCE_ENDS)
 
 
@@ -149,13 +155,11 @@ def fold_contraction(word: str) -> str:
     return word
 
 
-def _word(bare: str, *, shouts: bool, inside_sentence: bool) -> Word:
-    text = fold_contraction(bare)
-    identifier = is_identifier(text)
+def _is_stop_word(text: str, as_written: bool, inside_sentence: bool) -> bool:
+    """Tell whether a word says nothing; ``as_written`` when its capitals may tell otherwise."""
     key = text.casefold()
-    stops = key in ENGLISH_STOP_WORDS and not identifier
-    if stops and text == bare and not shouts:
-        is_name = inside_sentence and text.istitle() and key in NAME_HOMOGRAPHS
-        is_acronym = text.isupper() and key in ACRONYM_HOMOGRAPHS
-        stops = not (is_name or is_acronym)
-    return Word(text, is_identifier=identifier, is_stop_word=stops)
+    if key not in ENGLISH_STOP_WORDS:
+        return False
+    is_name = inside_sentence and text.istitle() and key in NAME_HOMOGRAPHS
+    is_acronym = text.isupper() and key in ACRONYM_HOMOGRAPHS
+    return not (as_written and (is_name or is_acronym))

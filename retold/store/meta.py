@@ -32,13 +32,14 @@ class EmbeddingIdentity(NamedTuple):
         return f"{self.model} (version {self.version}, {self.dims} dims)"
 
 
+_CLOCKS: Final = (*Clocks._fields, "fts_prepare_version")
+"""What nearly every read asks for; the statement ``clocks`` reads all of it at once."""
 _SHARED: Final = (
-    *Clocks._fields,
+    *_CLOCKS,
     *(f"embedding_{name}" for name in EmbeddingIdentity._fields),
     "embedded_text",
-    "fts_prepare_version",
 )
-"""What nearly every transaction asks for; the statement ``shared`` reads all of it at once."""
+"""What nearly every write asks for, whose vectors these are first; likewise, by ``shared``."""
 
 
 class MetaRepository:
@@ -125,7 +126,9 @@ class MetaRepository:
 
     def _get(self, key: str) -> object:
         if key not in self._known:
-            if key in _SHARED:
+            if key in _CLOCKS:
+                self._known.update(dict.fromkeys(_CLOCKS) | dict(self._tx.run(QUERIES["clocks"])))
+            elif key in _SHARED:
                 self._known.update(dict.fromkeys(_SHARED) | dict(self._tx.run(QUERIES["shared"])))
             else:
                 row = self._tx.one(QUERIES["get"], {"key": key})

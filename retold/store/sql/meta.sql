@@ -7,8 +7,13 @@ select value from store_meta where key = :key;
 insert into store_meta(key, value) values (:key, :value)
 on conflict (key) do update set value = excluded.value;
 
+-- name: clocks
+-- The values that nearly every read asks for: counters, and what prepared the words.
+select key, value from store_meta
+where key in ('records_version', 'store_epoch', 'embedding_generation', 'fts_prepare_version');
+
 -- name: shared
--- The values that nearly every transaction asks for: counters, and what made vectors and words.
+-- The same, and whose vectors these are: what nearly every write asks for.
 select key, value from store_meta
 where key in (
   'records_version', 'store_epoch', 'embedding_generation',
