@@ -20,6 +20,7 @@ from retold.store import migrations
 from retold.store.checkpoint import Checkpoint, save_log
 from retold.store.connection import translated
 from retold.store.readers import Readers
+from retold.store.saver import LogSaver
 from retold.store.transaction import CommitHook, Transaction
 from retold.util import Clock, IdSource, new_id, system_clock
 
@@ -62,6 +63,7 @@ class Store:
         self._log_writer: apsw.Connection | None = None
         self._log_lock = threading.RLock()
         self._logging_thread: int | None = None
+        self._saver = LogSaver(self._open_saver)
         self._readers = Readers()
 
     @classmethod
@@ -132,6 +134,7 @@ class Store:
         self._closed = True
         if os.getpid() != self._pid:
             return
+        self._saver.wait()
         self._close_waiting_readers()
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
@@ -245,6 +248,7 @@ class Store:
         """
         self._require_usable()
         self._require_same_file()
+        self._saver.wait()
         with translated(self.path):
             connection = self._open_writer()
             try:
@@ -310,7 +314,17 @@ class Store:
     def _open_log_writer(self) -> apsw.Connection:
         writer = self._open_writer()
         opening.sync_at_checkpoints(writer)
+        writer.set_wal_hook(self._saver.note)
         return writer
+
+    def _open_saver(self) -> apsw.Connection:
+        self._require_same_file()
+        with translated(self.path):
+            connection = opening.open_writer(
+                self._location, self._busy_timeout_seconds, create=False, vfs=self._vfs
+            )
+            opening.write_ahead(connection)
+        return connection
 
     def _require_usable(self) -> None:
         if self._closed:

@@ -1,0 +1,83 @@
+"""Save the write-ahead log beside the searches that fill it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import apsw
+
+from retold.errors import StoreError
+from retold.store import connection as opening
+
+logger = logging.getLogger(__name__)
+
+SAVE_EVERY_PAGES: Final = 1000
+"""SQLite's own measure of a log that is worth saving."""
+MAX_PAGES: Final = 4000
+"""A log this long is saved by whoever commits: a busy store leaves others no moment to finish."""
+
+
+class LogSaver:
+    """Saves the log in a thread that lives only while it does so.
+
+    Else SQLite saves a long log inside the commit that finds it, and one search in sixty waits for
+    the disk, several times as long as the rest of it takes. A process that ends meanwhile loses
+    nothing: what is not saved stays in the log.
+    """
+
+    def __init__(self, open_connection: Callable[[], apsw.Connection]) -> None:
+        """Take what opens a connection that may write; each run opens one of its own."""
+        self._open = open_connection
+        self._tried_at = 0
+        self._thread: threading.Thread | None = None
+
+    def note(self, connection: apsw.Connection, _database: str, pages: int) -> int:
+        """Take from SQLite, after each commit of one connection, how long the log is now."""
+        if pages >= MAX_PAGES:
+            _save(connection)
+        elif pages < self._tried_at:
+            self._tried_at = 0
+        elif pages - self._tried_at >= SAVE_EVERY_PAGES:
+            self._tried_at = pages
+            self._start()
+        return apsw.SQLITE_OK
+
+    def wait(self) -> None:
+        """Return when nothing is being saved."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _start(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            return
+        thread = threading.Thread(target=self._run, name="retold-save-log")
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter is ending; what is in the log stays there
+            return
+        self._thread = thread
+
+    def _run(self) -> None:
+        try:
+            connection = self._open()
+        except StoreError as error:
+            logger.warning("the log was not saved", extra={"error": type(error).__name__})
+            return
+        try:
+            _save(connection)
+        except apsw.Error as error:
+            logger.warning("the log was not saved", extra={"error": type(error).__name__})
+        finally:
+            opening.close(connection)
+
+
+def _save(connection: apsw.Connection) -> None:
+    """Save what no reader pins; nobody waits for it, and it waits for nobody."""
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.BusyError:
+        return  # another connection is saving the log at this moment
