@@ -56,6 +56,7 @@ from retold.policy.lifecycle import Standing, has_authority
 from retold.policy.temporal import is_temporary
 from retold.protocols import ContentPolicy, Embedder, EquivalenceJudge
 from retold.store import Store, Transaction
+from retold.store.lexical import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +291,7 @@ class Ingestor:
             multi_valued=many if request.replaces is None else not request.replaces,
             temporary=request.type != "episodic" and passing,
             event_at=at,
+            indexed=prepared(request.content),
             vector=embedded.vector,
             tokens=embedded.tokens,
             named=self._cfg.embeds_subject,

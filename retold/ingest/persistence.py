@@ -30,7 +30,7 @@ from retold.policy.lifecycle import (
 )
 from retold.policy.temporal import stated_end
 from retold.store import Transaction
-from retold.store.lexical import IndexText, index_text
+from retold.store.lexical import IndexText, Prepared, prepared
 from retold.store.records import NewRecord
 
 REINDEX_BATCH: Final = 500
@@ -38,20 +38,21 @@ REINDEX_BATCH: Final = 500
 
 
 def text_of(
-    record: Record | NewRecord, primary: Entity | None, aliases: Iterable[str]
+    content: Prepared, record: Record | NewRecord, primary: Entity | None, aliases: Iterable[str]
 ) -> IndexText:
     """Return what the full-text index holds for a record: content, subject words, aliases."""
     named = record.attribute is not None and not record.attribute_derived
     words = (record.attribute or "").replace("_", " ").strip("- ") if named else ""
     subject = " ".join(part for part in (words, primary.canonical if primary else "") if part)
-    return index_text(record.content, subject, " ".join(aliases))
+    return IndexText(content, prepared(subject), prepared(" ".join(aliases)))
 
 
 def reindex_text(tx: Transaction, record: Record) -> None:
     """Write a record's full-text row again after its subject or aliases changed."""
     entity = record.subject_entity_id
     primary = None if entity is None else tx.entities.get(entity)
-    text = text_of(record, primary, tx.entities.aliases_for_record(record.seq))
+    aliases = tx.entities.aliases_for_record(record.seq)
+    text = text_of(prepared(record.content), record, primary, aliases)
     tx.lexical.delete(record.seq)
     tx.lexical.add(record.seq, text)
     tx.records.set_token_count(record.seq, text.token_count)
@@ -237,7 +238,7 @@ class Persistence:
             temporary=plan.temporary,
             tags=request.tags,
         )
-        text = text_of(new, primary, self._links.aliases)
+        text = text_of(plan.indexed, new, primary, self._links.aliases)
         record = self._tx.records.insert(new, token_count=text.token_count)
         for entity_id, role in self._links.links:
             self._tx.entities.link(record.seq, entity_id, role)

@@ -24,6 +24,7 @@ from retold.models import (
     WriteRequest,
     WriteResult,
 )
+from retold.store.lexical import Prepared
 from retold.store.token_vectors import PackedTokens
 
 
@@ -76,6 +77,7 @@ class Backing:
 class Plan:
     """A claim that is checked, embedded and ready to be compared.
 
+    ``indexed`` is its content as the full-text index takes it: preparing a long one takes a while.
     ``named`` says that it is embedded behind the name of whom it is about, where there is one.
     ``tokens`` is None where searches do not rank by them.
     """
@@ -87,6 +89,7 @@ class Plan:
     multi_valued: bool
     temporary: bool
     event_at: datetime
+    indexed: Prepared = field(repr=False)
     vector: npt.NDArray[np.float32] = field(repr=False)
     named: bool
     tokens: PackedTokens | None = field(default=None, repr=False)

@@ -124,7 +124,7 @@ def under_current_grants(tx: Transaction, setting: Setting) -> Setting:
 def refuse_forgotten(tx: Transaction, check: EvidenceCheck) -> None:
     """Raise InvalidInput when the located words backed a record that was forgotten."""
     turn, span = check.turn, check.span
-    if turn is None or span is None:
+    if turn is None or span is None or turn.turn == 0:  # a turn that is still to be added
         return
     if tx.evidence.is_suppressed(turn.session_id, turn.turn, span):
         raise InvalidInput(_FORGOTTEN)

@@ -18,6 +18,7 @@ from retold.ingest.subject import NO_ATTRIBUTE, Key
 from retold.ingest.trace import WriteTrace
 from retold.models import EntityMention, Session, SourceKind, Turn, WriteRequest
 from retold.store import Transaction
+from retold.store.lexical import prepared
 
 KIND: Final[SourceKind] = "session_summary"
 
@@ -67,6 +68,7 @@ def summary_plan(
         multi_valued=False,
         temporary=False,
         event_at=request.event_at,
+        indexed=prepared(request.content),
         vector=embedded.vector,
         tokens=embedded.tokens,
         named=named,

@@ -16,19 +16,30 @@ if TYPE_CHECKING:
 QUERIES = load_queries("lexical")
 
 
-class IndexText(NamedTuple):
-    """The prepared columns of a record's row, and the number of index tokens in all three."""
+class Prepared(NamedTuple):
+    """A text as FTS5 is given it, and the number of its index tokens."""
 
-    content: str
-    subject: str
-    aliases: str
+    text: str
     token_count: int
 
 
-def index_text(content: str, subject: str, aliases: str) -> IndexText:
-    """Return what the index holds for a record, from what people wrote."""
-    prepared = prepare_fts(content), prepare_fts(subject), prepare_fts(aliases)
-    return IndexText(*prepared, sum(len(tokens(text)) for text in prepared))
+class IndexText(NamedTuple):
+    """The columns of a record's row."""
+
+    content: Prepared
+    subject: Prepared
+    aliases: Prepared
+
+    @property
+    def token_count(self) -> int:
+        """Return the number of index tokens in all three."""
+        return sum(column.token_count for column in self)
+
+
+def prepared(text: str) -> Prepared:
+    """Return a column from what people wrote; it needs no transaction."""
+    given = prepare_fts(text)
+    return Prepared(given, len(tokens(given)))
 
 
 class LexicalRepository:
@@ -42,13 +53,21 @@ class LexicalRepository:
 
     def insert(self, seq: int, content: str, subject: str, aliases: str) -> int:
         """Index a record and return the number of its index tokens in all three columns."""
-        text = index_text(content, subject, aliases)
+        text = IndexText(prepared(content), prepared(subject), prepared(aliases))
         self.add(seq, text)
         return text.token_count
 
     def add(self, seq: int, text: IndexText) -> None:
         """Index a record whose text is prepared already."""
-        self._tx.run(QUERIES["insert"], {"seq": seq, **text._asdict()})
+        self._tx.run(
+            QUERIES["insert"],
+            {
+                "seq": seq,
+                "content": text.content.text,
+                "subject": text.subject.text,
+                "aliases": text.aliases.text,
+            },
+        )
 
     def replace(self, seq: int, content: str, subject: str, aliases: str) -> int:
         """Index a record again; return as ``insert`` does."""

@@ -32,13 +32,10 @@ class EmbeddingIdentity(NamedTuple):
         return f"{self.model} (version {self.version}, {self.dims} dims)"
 
 
+_IDENTITY: Final = tuple(f"embedding_{name}" for name in EmbeddingIdentity._fields)
 _CLOCKS: Final = (*Clocks._fields, "fts_prepare_version")
 """What nearly every read asks for; the statement ``clocks`` reads all of it at once."""
-_SHARED: Final = (
-    *_CLOCKS,
-    *(f"embedding_{name}" for name in EmbeddingIdentity._fields),
-    "embedded_text",
-)
+_SHARED: Final = (*_CLOCKS, *_IDENTITY, "embedded_text")
 """What nearly every write asks for, whose vectors these are first; likewise, by ``shared``."""
 
 
@@ -99,12 +96,12 @@ class MetaRepository:
 
     def embedding_identity(self) -> EmbeddingIdentity | None:
         """Return whose vectors the store holds; None before the first embedding profile."""
-        model = self.get_text("embedding_model")
-        version = self.get_text("embedding_version")
-        dims = self.get_int("embedding_dims")
+        model, version, dims = map(self._get, _IDENTITY)
         if model is None or version is None or dims is None:
             return None
-        return EmbeddingIdentity(model, version, dims)
+        if not isinstance(dims, int):
+            raise StoreCorrupt("store_meta 'embedding_dims' is not an integer")
+        return EmbeddingIdentity(str(model), str(version), dims)
 
     def set_embedding_identity(self, identity: EmbeddingIdentity) -> None:
         """Remember whose vectors the store holds from now on."""

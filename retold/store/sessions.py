@@ -218,16 +218,16 @@ class SessionRepository:
         InvalidInput when they differ or the segment or its latest successor keeps no transcript,
         NotFound without session.
         """
-        row = self._tx.one(QUERIES["appending"], {"id": session_id})
+        row = self._tx.one(QUERIES["appending"], {"id": session_id, "external_key": external_key})
         if row is None:
             raise NotFound(f"no session {session_id!r}")
-        recorded, conversation_id, seq, segment, is_latest_recorded, ended_at = row
+        recorded, conversation_id, seq, segment, is_latest_recorded, ended_at, is_known = row
         if not (recorded and is_latest_recorded):
             raise InvalidInput(
                 f"session {session_id!r} was started with record=False and keeps no transcript; "
                 "pass the words as evidence of a claim, or record turns in a session of their own"
             )
-        if external_key is not None:
+        if is_known and external_key is not None:
             stored = self.turn_by_key(conversation_id, external_key, role, content)
             if stored is not None:
                 return stored

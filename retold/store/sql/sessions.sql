@@ -27,8 +27,14 @@ order by segment desc
 limit 1;
 
 -- name: appending
--- Where a turn goes: a segment's transcript and conversation, and that conversation's newest one.
-select s.recorded, s.conversation_id, latest.seq, latest.id, latest.recorded, latest.ended_at
+-- Where a turn goes: a segment, the newest of its conversation, and whether the host's key is known.
+select s.recorded, s.conversation_id, latest.seq, latest.id, latest.recorded, latest.ended_at,
+  :external_key is not null and exists (
+    select 1
+    from sessions as one
+    join session_turns as t on t.session_seq = one.seq
+    where one.conversation_id = s.conversation_id and t.external_key = :external_key
+  )
 from sessions as s
 join sessions as latest on latest.conversation_id = s.conversation_id
 where s.id = :id
