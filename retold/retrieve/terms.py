@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from retold.models import LexicalMatch, LexicalTerm
 from retold.retrieve.stretches import (
@@ -48,9 +47,8 @@ MAX_STRETCHES: Final = 512
 """Stretches of one query; the runs that come after so many say nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerm:
-    """One term of a query.
+class QueryTerm(NamedTuple):
+    """One term of a query; a tuple, because every word of a query makes one.
 
     ``tokens`` must stand contiguously in one field for the term to count as found. ``phrases``
     are prepared texts any of which finds a record; they are not tokens yet, because stemming a
@@ -59,13 +57,16 @@ class QueryTerm:
     are those runs as they are read.
     """
 
-    value: str = field(repr=False)
-    tokens: tuple[str, ...] = field(repr=False)
-    phrases: tuple[str, ...] = field(repr=False)
+    value: str
+    tokens: tuple[str, ...]
+    phrases: tuple[str, ...]
     is_identifier: bool = False
     is_unspaced: bool = False
-    runs: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    run_texts: tuple[str, ...] = field(default=(), repr=False)
+    runs: tuple[tuple[str, ...], ...] = ()
+    run_texts: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"QueryTerm(is_identifier={self.is_identifier}, is_unspaced={self.is_unspaced})"
 
     @property
     def alias_norm(self) -> str:
@@ -98,8 +99,7 @@ def query_terms(query: str, tokenize: Tokenize) -> tuple[QueryTerm, ...]:
 
 
 def _merged(known: QueryTerm, again: QueryTerm) -> QueryTerm:
-    return replace(
-        known,
+    return known._replace(
         phrases=tuple(dict.fromkeys(known.phrases + again.phrases)),
         is_identifier=known.is_identifier or again.is_identifier,
         runs=tuple(dict.fromkeys(known.runs + again.runs)),

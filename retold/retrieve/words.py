@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from retold.text.prepare import clean
 from retold.text.scripts import UNSPACED_RUN
@@ -25,19 +24,23 @@ _NO_WORD_CHARACTER: Final = re.compile(r"\W")
 _SENTENCE_ENDS: Final = (".", "!", "?", ":")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of a spaced script or symbols, cleaned and without punctuation around it."""
 
-    text: str = field(repr=False)
+    text: str
     is_identifier: bool
 
+    def __repr__(self) -> str:
+        return f"Word(is_identifier={self.is_identifier})"
 
-@dataclass(frozen=True, slots=True)
-class Run:
+
+class Run(NamedTuple):
     """A run of one family of unspaced scripts."""
 
-    text: str = field(repr=False)
+    text: str
+
+    def __repr__(self) -> str:
+        return "Run()"
 
 
 def split_query(query: str) -> Iterator[Word | Run]:

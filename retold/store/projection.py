@@ -47,10 +47,14 @@ class ProjectionRow(NamedTuple):
 
 
 class ProjectionRepository:
-    """Read side only: writers change ``records`` and ``embeddings`` and bump their versions."""
+    """Read side only: writers change ``records`` and ``embeddings`` and bump their versions.
+
+    A read transaction looks changes up once: nobody else changes what it sees.
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self._changes: dict[int, dict[int, int]] = {}
 
     def count(self) -> int:
         """Return how many rows ``load`` yields at most."""
@@ -73,6 +77,15 @@ class ProjectionRepository:
         Keys that ``rows`` no longer knows were removed for good. None means that more than
         ``limit`` keys changed.
         """
+        changes = self._changes.get(version)
+        if changes is None:
+            changes = self._read_changes(version, limit)
+        if changes is not None and not self._tx.writable:
+            self._changes[version] = changes
+        return None if changes is None or len(changes) > limit else changes
+
+    def _read_changes(self, version: int, limit: int) -> dict[int, int] | None:
+        """Read the newest version per key, None where there may be more than ``limit``."""
         # A key comes at most twice (its record and its vector), hence the factor.
         most = 2 * limit + 1
         changes: dict[int, int] = {}
@@ -82,4 +95,4 @@ class ProjectionRepository:
         ):
             read += 1
             changes[seq] = max(changed, changes.get(seq, 0))
-        return None if read == most or len(changes) > limit else changes
+        return None if read == most else changes
