@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retold.models import Boost, Candidate, GeneratorHit, LexicalMatch, LexicalTerm
@@ -41,10 +41,32 @@ moments microseconds.
 """
 
 
-def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> list[Any]:
-    """Return one pool member as it stood before the gate: values in the order of ``FIELDS``."""
-    match = candidate.lexical_match
+def pool_to_log(
+    pool: Sequence[Candidate], rows: Mapping[int, CandidateRow], scopes: Mapping[int, str]
+) -> list[tuple[Any, ...]]:
+    """Return each pool member as it stood before the gate: values in the order of ``FIELDS``.
+
+    ``scopes`` are names by code. Records that hold the same words share one match, so its terms
+    are written out once.
+    """
+    matches = {id(match): match for one in pool if (match := one.lexical_match) is not None}
+    terms = {key: _terms_to_log(match) for key, match in matches.items()}
     return [
+        _candidate_to_log(
+            one,
+            row := rows[one.seq],
+            scopes[row.scope_code],
+            terms.get(id(one.lexical_match), ()),
+        )
+        for one in pool
+    ]
+
+
+def _candidate_to_log(
+    candidate: Candidate, row: CandidateRow, scope: str, terms: Sequence[Any]
+) -> tuple[Any, ...]:
+    match = candidate.lexical_match
+    return (
         candidate.seq,
         candidate.record_id,
         candidate.type,
@@ -56,8 +78,8 @@ def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> lis
         row.event_us,
         _hit_to_log(candidate.dense),
         _hit_to_log(candidate.lexical),
-        [[t.value, t.is_identifier, t.is_entity_alias] for t in match.terms] if match else [],
-        match.total_terms if match else None,
+        terms,
+        match and match.total_terms,
         _hit_to_log(candidate.entity),
         candidate.entity_id,
         candidate.cosine,
@@ -65,14 +87,18 @@ def candidate_to_log(candidate: Candidate, row: CandidateRow, scope: str) -> lis
         candidate.fused_score,
         candidate.fused_rank,
         candidate.freshness_multiplier,
-        [[boost.name, boost.amount, boost.reason] for boost in candidate.boosts],
+        candidate.boosts and tuple(map(tuple, candidate.boosts)),
         candidate.score,
-        match.share if match else None,
-    ]
+        match and match.share,
+    )
+
+
+def _terms_to_log(match: LexicalMatch) -> list[tuple[str, bool, bool]]:
+    return [(term.value, term.is_identifier, term.is_entity_alias) for term in match.terms]
 
 
 def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> Candidate:
-    """Return what ``candidate_to_log`` was given, without the row's own facts.
+    """Return what ``pool_to_log`` was given of a member, without the row's own facts.
 
     A row of an earlier release lacks fields that came later; they take their defaults.
     """
@@ -101,8 +127,8 @@ def candidate_from_log(values: Sequence[Any], names: Sequence[str] = FIELDS) -> 
     )
 
 
-def _hit_to_log(hit: GeneratorHit | None) -> list[float] | None:
-    return None if hit is None else [hit.rank, hit.score]
+def _hit_to_log(hit: GeneratorHit | None) -> tuple[int, float] | None:
+    return None if hit is None else (hit.rank, hit.score)
 
 
 def _hit_from_log(value: list[Any] | None) -> GeneratorHit | None:

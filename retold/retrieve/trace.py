@@ -25,7 +25,7 @@ from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.fusion import Scale, Unrelated
 from retold.retrieve.gate import GatedOut, QuerySignals
 from retold.retrieve.late_interaction import LateScores
-from retold.retrieve.logged import FIELDS, candidate_to_log
+from retold.retrieve.logged import FIELDS, pool_to_log
 from retold.retrieve.replay import PIPELINE_VERSION
 from retold.retrieve.rerank import RerankOutcome
 from retold.retrieve.rewrite import Rewritten
@@ -164,7 +164,7 @@ class SearchTrace:
         return {
             "candidates": _encode(self._candidates()),
             **{name: _encode(ranking) for name, ranking in _rankings(pool).items()},
-            "fused": _encode([[one.record_id, one.fused_score] for one in pool]),
+            "fused": _encode([(one.record_id, one.fused_score) for one in pool]),
             "freshness": _encode(
                 {
                     one.record_id: one.freshness_multiplier
@@ -172,7 +172,7 @@ class SearchTrace:
                     if one.freshness_multiplier is not None
                 }
             ),
-            "gated_out": _encode([[one.record_id, reason] for one, reason in self.gated_out]),
+            "gated_out": _encode([(one.record_id, reason) for one, reason in self.gated_out]),
             "deduped_out": _encode(
                 [[one.dropped.record_id, one.kept.record_id, one.cosine] for one in self.duplicates]
             ),
@@ -194,10 +194,7 @@ class SearchTrace:
             "unrelated": self.unrelated and list(self.unrelated),
             "scale": self.scale and list(self.scale),
             "late_interaction": self.late and self.late.to_json(),
-            "rows": [
-                candidate_to_log(one, row := self.rows[one.seq], names[row.scope_code])
-                for one in self.pool
-            ],
+            "rows": pool_to_log(self.pool, self.rows, names),
         }
 
 
