@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -38,8 +39,9 @@ def reciprocal_rank_fusion(lists: Sequence[ScoredList], k: int) -> list[tuple[in
     for scored in lists:
         for rank, (seq, _) in enumerate(scored.hits, start=1):
             shares[seq].append(1.0 / (k + rank))
-    fused = [(seq, fsum(parts)) for seq, parts in shares.items()]
-    fused.sort(key=lambda item: (-item[1], item[0]))
+    fused = sorted([(seq, fsum(parts)) for seq, parts in shares.items()])
+    # A sort keeps the order of equals, backwards too.
+    fused.sort(key=itemgetter(1), reverse=True)
     return fused
 
 

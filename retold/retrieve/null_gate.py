@@ -109,7 +109,7 @@ def _own_score(candidate: Candidate) -> float:
     if not candidate.boosts:
         return candidate.fused_score
     return candidate.fused_score + fsum(
-        boost.amount for boost in candidate.boosts if boost.name in _BEARS_ON_THE_QUERY
+        [boost.amount for boost in candidate.boosts if boost.name in _BEARS_ON_THE_QUERY]
     )
 
 

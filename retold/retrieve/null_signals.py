@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import Final, NamedTuple
 
@@ -179,6 +179,31 @@ class NullReference:
         name: BankName = "plain",
     ) -> BankSample | None:
         """Return what a bank finds among the eligible records; None before it is embedded."""
+        held = self._held(index, words, eligible, tokenize, name)
+        return None if held is None else held.sample
+
+    def statistics(
+        self,
+        index: VectorIndex,
+        words: EligibleWords,
+        eligible: Eligible,
+        tokenize: Tokenize,
+        *,
+        name: BankName,
+        unk_weight: float,
+    ) -> BankStatistics | None:
+        """Return the statistics of that sample; None too when no eligible record has a vector."""
+        held = self._held(index, words, eligible, tokenize, name)
+        return None if held is None else held.statistics(unk_weight)
+
+    def _held(
+        self,
+        index: VectorIndex,
+        words: EligibleWords,
+        eligible: Eligible,
+        tokenize: Tokenize,
+        name: BankName,
+    ) -> _Remembered | None:
         vectors, unrelated = self._vectors.get(name), self._unrelated
         if vectors is None or unrelated is None:
             return None
@@ -197,33 +222,44 @@ class NullReference:
             records=eligible.count,
             own_spread=unrelated.spread,
         )
-        self._remember(key, eligible.columns, words.snapshot, made)
-        return made
+        return self._remember(key, eligible.columns, words.snapshot, made)
 
-    def _known(self, key: bytes, columns: Columns, words: Words) -> BankSample | None:
+    def _known(self, key: bytes, columns: Columns, words: Words) -> _Remembered | None:
         with self._lock:
             held = self._samples.get(key)
             if held is None or held.columns() is not columns or held.words() is not words:
                 return None
             self._samples.move_to_end(key)
-            return held.sample
+            return held
 
-    def _remember(self, key: bytes, columns: Columns, words: Words, sample: BankSample) -> None:
+    def _remember(
+        self, key: bytes, columns: Columns, words: Words, sample: BankSample
+    ) -> _Remembered:
         held = _Remembered(weakref.ref(columns), weakref.ref(words), sample)
         with self._lock:
             self._samples[key] = held
             self._samples.move_to_end(key)
             while len(self._samples) > _KEPT:
                 self._samples.popitem(last=False)
+        return held
 
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """A sample with what it was taken from: rows are numbered by ``columns``."""
+    """A sample with what it was taken from: rows are numbered by ``columns``.
+
+    ``found`` holds its statistics for each weight of unk that was asked for.
+    """
 
     columns: weakref.ref[Columns]
     words: weakref.ref[Words]
     sample: BankSample
+    found: dict[float, BankStatistics | None] = field(default_factory=dict)
+
+    def statistics(self, unk_weight: float) -> BankStatistics | None:
+        if unk_weight not in self.found:
+            self.found[unk_weight] = bank_statistics(self.sample, unk_weight)
+        return self.found[unk_weight]
 
 
 def _drawn(measured: float, sample: BankSample, small: SmallStores) -> float:

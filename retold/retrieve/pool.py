@@ -43,7 +43,6 @@ from retold.retrieve.null_bank import BankName, bank_for
 from retold.retrieve.null_signals import (
     AskedQuery,
     NullReference,
-    bank_statistics,
     null_signals,
     unknown_share,
 )
@@ -382,8 +381,9 @@ class PoolFinder:
             for name, is_read in zip(named, read, strict=True):
                 if dense is None or not is_read or name in banks:
                     continue
-                sample = self._null.sample(self._index, words, among, tokenize, name=name)
-                found = sample and bank_statistics(sample, null_z.unk_weight)
+                found = self._null.statistics(
+                    self._index, words, among, tokenize, name=name, unk_weight=null_z.unk_weight
+                )
                 if found:
                     banks[name] = found
             compared = map(AskedQuery, self._tops(asked, dense, among), unks, read, named)

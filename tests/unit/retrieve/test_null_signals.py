@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
+import retold.retrieve.null_signals as null_signals_module
 from retold.retrieve.null_bank import BANK_VERSION, bank_for, bank_prompts
 from retold.retrieve.null_signals import (
     SMALL_STORES,
@@ -169,3 +170,23 @@ def test_a_sample_is_of_its_rows_its_columns_and_its_words():
     assert top(Rows(Snapshot(), 0.3)) == 0.3
     assert top(Rows(columns, 0.4)) == 0.4
     assert top(Rows(columns, 0.5), Told()) == 0.5
+
+
+def test_statistics_of_a_sample_are_worked_out_once_for_each_weight(monkeypatch):
+    reference, told, rows = NullReference(), Told(), Rows(Snapshot(), 0.1)
+    reference.embed(FakeEmbedder())
+    asked = []
+
+    def counted(taken, unk_weight):
+        asked.append(unk_weight)
+        return bank_statistics(taken, unk_weight)
+
+    monkeypatch.setattr(null_signals_module, "bank_statistics", counted)
+    plain = [
+        reference.statistics(told, told, rows, str.split, name="plain", unk_weight=weight)
+        for weight in (2.0, 2.0, 1.0)
+    ]
+
+    taken = reference.sample(told, told, rows, str.split)
+    assert plain == [bank_statistics(taken, weight) for weight in (2.0, 2.0, 1.0)]
+    assert asked == [2.0, 1.0]
