@@ -235,7 +235,7 @@ class Retriever:
             twins = self._twins(tx, trace, cosines)
             alike = holds_near(cosines, self._levers.dedup_cosine) if twins is None else bool(twins)
             conflicts = self._conflicts(tx, trace, readable, alike=alike)
-            kept = self._collapse(trace, cosines, conflicts, twins)
+            kept = self._collapse(trace, cosines, conflicts, twins) if alike else trace.passed
         contents: dict[int, str] = {}
         if cfg.reranker.enabled:
             with trace.stage("rerank"):
