@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
@@ -106,7 +105,7 @@ def lexical_search(
     better score, then its key. A query without terms finds nothing. ``names`` are further names of
     whom the queries speak of: no terms, so nobody has to hold them.
     """
-    tokenize = cache(tx.lexical.tokens)  # most terms are what is searched for as well
+    tokenize = tx.lexical.tokens
     terms = tuple(query_terms(query, tokenize) for query in queries)
     phrases = tuple(_with_names(phrases_of(of_query, tokenize), names) for of_query in terms)
     found = [words.search(of_query, limit) for of_query in phrases]

@@ -136,6 +136,22 @@ def test_changes_since_the_present_version_are_none_at_all(store):
         assert tx.projection.changes_since(tx.meta.records_version(), 5) == {}
 
 
+def test_changes_are_read_once_and_held_to_each_limit(store):
+    seqs = write(store, Row(), Row(), Row())
+
+    with store.read() as tx:
+        assert tx.projection.changes_since(0, 2) is None
+        assert list(tx.projection.changes_since(0, 3)) == seqs
+        assert tx.projection.changes_since(0, 2) is None
+
+
+def test_a_write_sees_the_changes_it_made_since_it_last_asked(store):
+    with store.write() as tx:
+        assert tx.projection.changes_since(0, 10) == {}
+        seq = insert(tx, Row())
+        assert list(tx.projection.changes_since(0, 10)) == [seq]
+
+
 def test_deleting_a_vector_shows_as_a_change_of_its_record(store):
     """Line that makes it fail when removed: ``touch_record`` in ``EmbeddingRepository.delete``."""
     (seq,) = write(store, Row(vector=axis(0)))

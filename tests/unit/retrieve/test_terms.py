@@ -314,6 +314,17 @@ def test_coverage_wants_the_parts_of_a_term_in_one_field():
     assert len(_coverage("bge-m3", "title", "the bge-m3 model").terms) == 1
 
 
+def test_records_that_hold_the_same_of_a_query_share_a_match():
+    coverage = TermCoverage(query_terms("proton bridge password", TOKENIZE))
+    first, second, other = (
+        coverage.of(fields_text([TOKENIZE(text)]))
+        for text in ("a proton bridge", "bridge of proton", "proton")
+    )
+
+    assert first is second
+    assert [term.value for term in other.terms] == ["proton"]
+
+
 def test_coverage_does_not_join_fields_or_tokens():
     assert _coverage("notebook", "note book").terms == ()
 

@@ -85,6 +85,19 @@ def test_script_pieces_make_up_the_text_and_never_mix(text):
     assert all(len({is_unspaced(char) for char in piece}) == 1 for piece in pieces)
 
 
+def test_split_query_leaves_out_stop_words_but_no_name_that_is_spelled_like_one():
+    assert [part.text for part in split_query("did Will talk to the IT team?")] == [
+        "Will",
+        "talk",
+        "IT",
+        "team",
+    ]
+
+
+def test_words_of_a_query_are_not_in_their_repr():
+    assert "secret" not in repr(list(split_query("secret 秘密")))
+
+
 @given(ANY_TEXT)
 def test_split_query_yields_only_parts_that_hold_something(query):
     for part in split_query(query):
