@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Final, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from retold.models import (
-    Boost,
-    Candidate,
-    Channel,
-    GeneratorHit,
-    LexicalMatch,
-)
+from retold.models import Boost, Candidate, Channel, GeneratorHit, LexicalMatch
 from retold.retrieve.fusion import ScoredList
 from retold.store.candidates import CandidateRow
 from retold.store.codec import from_us
-
-_NOTHING_DECAYS: Final[Mapping[int, float]] = MappingProxyType({})
 
 
 class Scored(NamedTuple):
@@ -50,7 +41,7 @@ def assemble_pool(
     matches: Mapping[int, LexicalMatch],
     entity_of: Mapping[int, str],
     *,
-    decay: Mapping[int, float] = _NOTHING_DECAYS,
+    decay: Mapping[int, float],
 ) -> tuple[Candidate, ...]:
     """Return one candidate per fused row, best score first, equal ones in the order of fusion.
 

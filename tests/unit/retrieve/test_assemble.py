@@ -22,6 +22,7 @@ def test_candidate_has_the_facts_of_its_row_and_what_each_generator_says() -> No
         ROWS,
         {2: match(1, 2)},
         {2: "e1"},
+        decay={},
     )
 
     assert first == outside_pool(ROWS[2])._replace(
@@ -52,13 +53,13 @@ def test_decay_lowers_the_score_after_boosts_and_decides_the_order() -> None:
 def test_equal_scores_keep_the_order_of_fusion() -> None:
     scored = [Scored(3, 0.02), Scored(1, 0.02), Scored(2, 0.02)]
 
-    pool = assemble_pool(scored, [], ROWS, {}, {})
+    pool = assemble_pool(scored, [], ROWS, {}, {}, decay={})
 
     assert [(c.seq, c.fused_rank) for c in pool] == [(3, 1), (1, 2), (2, 3)]
 
 
 def test_rank_is_that_of_the_fusion_where_members_were_left_out() -> None:
-    (found,) = assemble_pool([Scored(2, 0.02, rank=7)], [], ROWS, {}, {})
+    (found,) = assemble_pool([Scored(2, 0.02, rank=7)], [], ROWS, {}, {}, decay={})
 
     assert found.fused_rank == 7
 
@@ -66,6 +67,6 @@ def test_rank_is_that_of_the_fusion_where_members_were_left_out() -> None:
 def test_a_found_row_that_was_not_fused_is_left_out() -> None:
     lists = [ScoredList("dense", ((3, 0.9), (1, 0.8)))]
 
-    (found,) = assemble_pool([Scored(1, 0.02)], lists, ROWS, {}, {})
+    (found,) = assemble_pool([Scored(1, 0.02)], lists, ROWS, {}, {}, decay={})
 
     assert (found.seq, found.dense) == (1, hit(0.8, rank=2))
