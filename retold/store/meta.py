@@ -38,6 +38,8 @@ _CLOCKS: Final = (*Clocks._fields, "fts_prepare_version")
 _SHARED: Final = (*_CLOCKS, *_IDENTITY, "embedded_text")
 """What nearly every write asks for, whose vectors these are first; likewise, by ``shared``."""
 
+_NO_COUNTERS: Final = "store_meta lacks its counters; restore a snapshot"
+
 
 class MetaRepository:
     """Typed access to ``store_meta``.
@@ -71,14 +73,16 @@ class MetaRepository:
 
     def clocks(self) -> Clocks:
         """Return the three counters."""
-        version, epoch, generation = map(self._get, Clocks._fields)
-        if not (isinstance(version, int) and isinstance(generation, int) and epoch is not None):
-            raise StoreCorrupt("store_meta lacks its counters; restore a snapshot")
-        return Clocks(version, str(epoch), generation)
+        epoch = self._get("store_epoch")
+        if epoch is None:
+            raise StoreCorrupt(_NO_COUNTERS)
+        return Clocks(
+            self._counter("records_version"), str(epoch), self._counter("embedding_generation")
+        )
 
     def records_version(self) -> int:
         """Return the version of the last committed change that indexes must see."""
-        return self.clocks().records_version
+        return self._counter("records_version")
 
     def store_epoch(self) -> str:
         """Return the epoch; it changes when the whole file was replaced."""
@@ -86,7 +90,7 @@ class MetaRepository:
 
     def embedding_generation(self) -> int:
         """Return the generation; it changes when all vectors were replaced."""
-        return self.clocks().embedding_generation
+        return self._counter("embedding_generation")
 
     def next_records_version(self) -> int:
         """Allocate the next version; call it through ``Transaction.version`` only."""
@@ -120,6 +124,12 @@ class MetaRepository:
     def forget(self) -> None:
         """Remember no value: an undone savepoint may have set some."""
         self._known.clear()
+
+    def _counter(self, key: str) -> int:
+        value = self._get(key)
+        if not isinstance(value, int):
+            raise StoreCorrupt(_NO_COUNTERS)
+        return value
 
     def _get(self, key: str) -> object:
         if key not in self._known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retold.errors import InvalidInput, NotFound, StoreCorrupt
+from retold.errors import InvalidInput, NotFound
 from retold.models import (
     EVIDENCE_ORIGINS,
     EndedBy,
@@ -221,7 +221,9 @@ class SessionRepository:
         row = self._tx.one(QUERIES["appending"], {"id": session_id, "external_key": external_key})
         if row is None:
             raise NotFound(f"no session {session_id!r}")
-        recorded, conversation_id, seq, segment, is_latest_recorded, ended_at, is_known = row
+        recorded, conversation_id, seq, segment, is_latest_recorded, ended_at, number, is_known = (
+            row
+        )
         if not (recorded and is_latest_recorded):
             raise InvalidInput(
                 f"session {session_id!r} was started with record=False and keeps no transcript; "
@@ -233,10 +235,10 @@ class SessionRepository:
                 return stored
         if ended_at is not None:
             following = self._next_segment(segment)
-            segment, seq = following.id, self.require_seq(following.id)
+            segment, seq, number = following.id, self.require_seq(following.id), 1
         turn = Turn(
             session_id=segment,
-            turn=0,
+            turn=number,
             role=role,
             content=content,
             at=self._tx.now if at is None else at,
@@ -245,14 +247,20 @@ class SessionRepository:
             tool_name=tool_name,
             external_key=external_key,
         )
-        return self._insert_turn(turn, seq)
+        self._insert_turn(turn, seq)
+        return turn
 
     def add_history(self, turn: Turn) -> Turn:
         """Append a turn to the very segment it names, ended or not; return it with its number.
 
         For history: it opens no segment and compares no key. Raises NotFound.
         """
-        return self._insert_turn(turn, self.require_seq(turn.session_id))
+        seq = self.require_seq(turn.session_id)
+        row = self._tx.one(QUERIES["next_turn"], {"session_seq": seq})
+        assert row is not None  # an aggregate has one row
+        numbered = replace(turn, turn=int(row[0]))
+        self._insert_turn(numbered, seq)
+        return numbered
 
     def turns(self, conversation_id: str) -> list[Turn]:
         """Return the turns of all segments in order; blanked ones have empty content."""
@@ -363,11 +371,12 @@ class SessionRepository:
         )
         return following
 
-    def _insert_turn(self, turn: Turn, seq: int) -> Turn:
-        row = self._tx.one(
+    def _insert_turn(self, turn: Turn, seq: int) -> None:
+        self._tx.run(
             QUERIES["insert_turn"],
             {
                 "session_seq": seq,
+                "turn": turn.turn,
                 "role": turn.role,
                 "origin": turn.origin,
                 "name": turn.name,
@@ -377,11 +386,8 @@ class SessionRepository:
                 "at": to_text(turn.at),
             },
         )
-        if row is None:
-            raise StoreCorrupt("a turn could not be stored")
         # The store's own moment: idleness must not depend on the time a host claims for a turn.
         self._tx.run(QUERIES["touch"], {"seq": seq, "at": to_text(self._tx.now)})
-        return replace(turn, turn=int(row[0]))
 
 
 def _sessions(rows: Iterable[tuple[Any, ...]]) -> list[Session]:

@@ -29,6 +29,7 @@ limit 1;
 -- name: appending
 -- Where a turn goes: a segment, the newest of its conversation, and whether the host's key is known.
 select s.recorded, s.conversation_id, latest.seq, latest.id, latest.recorded, latest.ended_at,
+  (select coalesce(max(turn), 0) + 1 from session_turns where session_seq = latest.seq),
   :external_key is not null and exists (
     select 1
     from sessions as one
@@ -133,16 +134,17 @@ where id = :id and extraction_requested_at is null;
 -- Remember when a segment last received a turn.
 update sessions set last_turn_at = :at where seq = :seq;
 
+-- name: next_turn
+-- The number of a segment's next turn.
+select coalesce(max(turn), 0) + 1 from session_turns where session_seq = :session_seq;
+
 -- name: insert_turn
--- A new turn, under the next number of its segment.
+-- A new turn.
 insert into session_turns (
   session_seq, turn, role, origin, name, tool_name, external_key, content, at
 ) values (
-  :session_seq,
-  (select coalesce(max(turn), 0) + 1 from session_turns where session_seq = :session_seq),
-  :role, :origin, :name, :tool_name, :external_key, :content, :at
-)
-returning turn;
+  :session_seq, :turn, :role, :origin, :name, :tool_name, :external_key, :content, :at
+);
 
 -- name: turn_by_key
 -- The turn that carries a host's own key, in any segment of the conversation.
