@@ -56,10 +56,15 @@ def in_utc(moment: datetime) -> datetime:
         ) from None
 
 
-@lru_cache(maxsize=_WRITTEN)
 def to_text(moment: datetime) -> str:
     """Return fixed-width UTC text with microseconds, so that text order is time order."""
-    return require_aware(moment).isoformat(timespec="microseconds")
+    return _text_of(require_aware(moment))
+
+
+@lru_cache(maxsize=_WRITTEN)
+def _text_of(moment: datetime) -> str:
+    # Remembered in UTC only: the two hours of a clock set back are equal in their own zone.
+    return moment.isoformat(timespec="microseconds")
 
 
 def to_text_or_none(moment: datetime | None) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -86,6 +87,13 @@ def test_naive_moment_is_refused_with_a_corrected_example(encode):
 )
 def test_none_stays_none(encode):
     assert encode(None) is None
+
+
+def test_text_tells_the_two_hours_of_a_clock_set_back_apart():
+    first = datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    texts = [codec.to_text(first), codec.to_text(first.replace(fold=1))]
+
+    assert texts == ["2026-10-25T00:30:00.000000+00:00", "2026-10-25T01:30:00.000000+00:00"]
 
 
 def test_json_is_compact_sorted_and_keeps_every_script():
