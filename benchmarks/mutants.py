@@ -72,8 +72,8 @@ SNAPSHOT_NET = (
         "return",
     ),
     Change(
-        "retold/retrieve/trace.py",
-        "names[row.scope_code]",
+        "retold/retrieve/logged.py",
+        "scopes[row.scope_code]",
         "str(row.scope_code)",
     ),
 )
