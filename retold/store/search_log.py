@@ -53,6 +53,7 @@ COLUMNS: tuple[str, ...] = (
     "timings_ms",
 )
 """Every column but the integer key, in the order of the table."""
+_COLUMNS = frozenset(COLUMNS)
 
 
 class SearchLogRepository:
@@ -63,8 +64,8 @@ class SearchLogRepository:
 
     def insert(self, row: Mapping[str, Any]) -> None:
         """Store one search. Raises InvalidInput unless the keys are exactly ``COLUMNS``."""
-        wrong = sorted(set(COLUMNS).symmetric_difference(row))
-        if wrong:
+        if row.keys() != _COLUMNS:
+            wrong = sorted(_COLUMNS.symmetric_difference(row))
             raise InvalidInput(f"a search log row has exactly its columns; check {wrong}")
         self._tx.run(QUERIES["insert"], dict(row))
 
