@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from typing import Final
@@ -18,6 +19,8 @@ SAVE_EVERY_PAGES: Final = 1000
 """SQLite's own measure of a log that is worth saving."""
 MAX_PAGES: Final = 4000
 """A log this long is saved by whoever commits: a busy store leaves others no moment to finish."""
+
+_THREAD_NAME: Final = "retold-save-log"
 
 
 class LogSaver:
@@ -54,7 +57,7 @@ class LogSaver:
     def _start(self) -> None:
         if self._thread is not None and self._thread.is_alive():
             return
-        thread = threading.Thread(target=self._run, name="retold-save-log")
+        thread = threading.Thread(target=self._run, name=_THREAD_NAME)
         try:
             thread.start()
         except RuntimeError:  # the interpreter is ending; what is in the log stays there
@@ -65,19 +68,36 @@ class LogSaver:
         try:
             connection = self._open()
         except StoreError as error:
-            logger.warning("the log was not saved", extra={"error": type(error).__name__})
+            _report(error)
             return
         try:
             _save(connection)
-        except apsw.Error as error:
-            logger.warning("the log was not saved", extra={"error": type(error).__name__})
         finally:
             opening.close(connection)
 
 
 def _save(connection: apsw.Connection) -> None:
-    """Save what no reader pins; nobody waits for it, and it waits for nobody."""
+    """Save what no reader pins; nobody waits for it, and it waits for nobody.
+
+    It never raises an error of the disk: a commit that asked for it holds already.
+    """
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     except apsw.BusyError:
         return  # another connection is saving the log at this moment
+    except apsw.Error as error:
+        _report(error)
+
+
+def _report(error: Exception) -> None:
+    logger.warning("the log was not saved", extra={"error": type(error).__name__})
+
+
+def _wait_for_all() -> None:
+    """Let no fork copy a lock of SQLite that a run holds: nobody in the child would free it."""
+    for thread in threading.enumerate():
+        if thread.name == _THREAD_NAME:
+            thread.join()
+
+
+os.register_at_fork(before=_wait_for_all)

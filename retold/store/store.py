@@ -134,7 +134,6 @@ class Store:
         self._closed = True
         if os.getpid() != self._pid:
             return
-        self._saver.wait()
         self._close_waiting_readers()
         for lock, name in ((self._log_lock, "_log_writer"), (self._writer_lock, "_writer")):
             with lock:
@@ -142,6 +141,8 @@ class Store:
                 setattr(self, name, None)
                 if connection is not None:
                     opening.close(connection)
+            # Only a log row begins a run, so no other one follows; the writer closes after it.
+            self._saver.wait()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

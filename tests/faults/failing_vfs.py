@@ -22,7 +22,8 @@ class FailingVFS(apsw.VFS):
     Counted are writes, syncs, truncations and deletions of every file, log and journal included.
     ``ioerr`` and ``full`` refuse the operation, ``short`` writes half of it and reports a full
     disk, ``stays full`` refuses it and every later write, ``crash`` does half of it and ends the
-    process at once. ``refuses_reads`` makes every read of a file fail.
+    process at once. ``refuses_reads`` makes every read of a file fail, ``refuses_writes_to`` every
+    write to the file of that name.
     """
 
     def __init__(self, name: str) -> None:
@@ -30,6 +31,7 @@ class FailingVFS(apsw.VFS):
         self.name = name
         self.operations: list[str] = []
         self.refuses_reads = False
+        self.refuses_writes_to: str | None = None
         self._nth: int | None = None
         self._fault: Fault = "ioerr"
         super().__init__(name, base="")
@@ -48,6 +50,8 @@ class FailingVFS(apsw.VFS):
         """Count an operation; return how it is to fail, None when it is to work."""
         self.operations.append(f"{operation} {os.path.basename(file)}")
         count = len(self.operations)
+        if operation == "write" and os.path.basename(file) == self.refuses_writes_to:
+            return "ioerr"
         if self._nth is None or count < self._nth:
             return None
         stays = self._fault == "stays full" and operation in ("write", "truncate")

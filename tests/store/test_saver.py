@@ -8,8 +8,9 @@ import threading
 import pytest
 
 from retold.errors import StoreUnavailable
-from retold.store import saver
+from retold.store import Store, saver
 from retold.store.saver import LogSaver
+from tests.faults.failing_vfs import failing_vfs
 
 PAGES = 10
 """More pages than one of these commits are needed before the log is saved."""
@@ -85,6 +86,74 @@ def test_close_leaves_no_thread_behind(store, never):
     store.close()
 
     assert running() == []
+
+
+def test_close_waits_for_the_run_of_a_commit_that_was_under_way(store, never):
+    never("MAX_PAGES")
+    began, go_on = threading.Event(), threading.Event()
+    closer = threading.Thread(target=store.close)
+    waits = []
+
+    def write():
+        with store.write_log(1000) as tx:
+            tx.meta.set_text("note", note(1) * PAGES)
+            began.set()
+            go_on.wait()
+
+    def look():
+        closer.join(timeout=1.0)
+        waits.append(closer.is_alive())
+        raise StoreUnavailable
+
+    store._saver._open = look
+    writer = threading.Thread(target=write)
+    writer.start()
+    began.wait()
+    closer.start()
+    while not store.is_closed:
+        closer.join(timeout=0.01)
+    go_on.set()
+    writer.join()
+    closer.join()
+
+    assert waits == [True]
+
+
+@pytest.mark.parametrize("way", ["SAVE_EVERY_PAGES", "MAX_PAGES"])
+def test_commit_holds_when_the_disk_refuses_to_save_the_log(tmp_path, never, caplog, way):
+    """An error that the hook raises would make the commit that asked for it fail."""
+    never(way)
+    with failing_vfs("failing") as vfs, Store.open(tmp_path / "memory.db", vfs=vfs.name) as store:
+        commit(store)
+        vfs.refuses_writes_to = "memory.db"
+        commit(store, 12)
+        vfs.refuses_writes_to = None
+
+        assert "the log was not saved" in caplog.text
+        with store.read() as tx:
+            assert tx.meta.get_text("note") == note(12)
+
+
+def test_fork_waits_for_a_run(store, never, monkeypatch):
+    """A child that copied a lock of SQLite while it was held would wait for it for ever."""
+    never("MAX_PAGES")
+    forked = threading.Event()
+
+    def linger():
+        forked.wait(timeout=0.5)
+        raise StoreUnavailable
+
+    monkeypatch.setattr(store._saver, "_open", linger)
+    commit(store, 3, wait=False)
+    assert len(running()) == 1
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    left = running()
+    forked.set()
+    os.waitpid(child, 0)
+
+    assert left == []
 
 
 def test_checkpoint_waits_for_a_run_and_empties_the_log(store, never):
