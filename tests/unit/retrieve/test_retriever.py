@@ -901,12 +901,12 @@ def test_cross_encoder_only_scores_what_the_floors_would_drop(build: Build) -> N
 
 
 def test_content_policy_sees_queries_before_anything_keeps_them(build: Build) -> None:
-    world = build(content_policy=FakeContentPolicy(redact={"4111": "[card]"}))
+    world = build(content_policy=FakeContentPolicy(redact={"xyzzy": "[card]"}))
     world.add("Prefers green tea")
 
-    response = world.search("card 4111", context="card 4111")
+    response = world.search("card xyzzy", context="card 4111")
 
-    assert "4111" not in json.dumps(world.log(response))
+    assert "xyzzy" not in json.dumps(world.log(response))
 
 
 @pytest.mark.parametrize(
