@@ -904,7 +904,7 @@ def test_content_policy_sees_queries_before_anything_keeps_them(build: Build) ->
     world = build(content_policy=FakeContentPolicy(redact={"xyzzy": "[card]"}))
     world.add("Prefers green tea")
 
-    response = world.search("card xyzzy", context="card 4111")
+    response = world.search("card xyzzy", context="card xyzzy")
 
     assert "xyzzy" not in json.dumps(world.log(response))
 
