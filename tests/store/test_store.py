@@ -213,6 +213,31 @@ def test_write_log_gives_up_in_time_when_a_writer_holds_the_lock(store):
             pass
 
 
+def test_write_log_waits_at_the_lock_for_a_short_write(store):
+    written, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with store.write() as tx:
+            tx.records.insert(new_record("x"))
+            written.set()
+            go_on.wait()
+
+    def clock():
+        go_on.set()  # the log row has its turn: it asks for the moment right before the lock
+        return tick()
+
+    writer = threading.Thread(target=hold)
+    writer.start()
+    written.wait()
+    tick, store._clock = store._clock, clock
+    with store.write_log(30_000) as log:
+        log.meta.set_text("note", "kept")
+    writer.join()
+
+    with store.read() as tx:
+        assert tx.meta.get_text("note") == "kept"
+
+
 def test_write_log_rolls_back_on_an_exception(store):
     def fail():
         with store.write_log(100) as tx:

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from retold.errors import InvalidInput, RerankError, RewriteError
+from retold.errors import InvalidInput, RerankError, RewriteError, StoreError
 from retold.index.vector import VectorIndex
 from retold.models import Explanation, RecordStatus, RewriteResult, SearchRequest, SearchResult
+from retold.retrieve import retriever, snapshot
 from retold.retrieve.explain import explanation_to_log
 from retold.retrieve.retriever import Retriever
 from retold.store import Store
@@ -88,6 +89,24 @@ def test_search_refuses_a_record_that_a_generator_smuggled_in(
     monkeypatch.setattr(world.index, "search_many", lambda *_args: [(foreign.seq, 0.99)])
 
     with pytest.raises(Exception, match="another scope"):
+        world.search("sails")
+
+
+def test_search_refuses_a_rival_of_another_scope(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails when only what generators offer is looked at."""
+    foreign = world.add("Bob sails", owner=BOB)
+    mine = world.add("Ana sails", status="provisional")
+    world.conflict(mine, foreign)
+    found = snapshot.unresolved_conflicts
+    monkeypatch.setattr(
+        retriever,
+        "unresolved_conflicts",
+        lambda tx, request, _codes, rows: found(tx, request, range(1, 100), rows),
+    )
+
+    with pytest.raises(StoreError, match="another scope"):
         world.search("sails")
 
 
