@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from typing import Final
+from weakref import WeakMethod
 
 import apsw
 
@@ -31,8 +32,11 @@ class LogSaver:
     nothing: what is not saved stays in the log.
     """
 
-    def __init__(self, open_connection: Callable[[], apsw.Connection]) -> None:
-        """Take what opens a connection that may write; each run opens one of its own."""
+    def __init__(self, open_connection: WeakMethod[Callable[[], apsw.Connection]]) -> None:
+        """Take what opens a connection that may write; each run opens one of its own.
+
+        Weakly, or nobody would ever close a store that its owner forgot to.
+        """
         self._open = open_connection
         self._tried_at = 0
         self._thread: threading.Thread | None = None
@@ -65,8 +69,11 @@ class LogSaver:
         self._thread = thread
 
     def _run(self) -> None:
+        open_connection = self._open()
+        if open_connection is None:
+            return
         try:
-            connection = self._open()
+            connection = open_connection()
         except StoreError as error:
             _report(error)
             return

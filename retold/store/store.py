@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from weakref import WeakMethod
 
 import apsw
 
@@ -63,7 +64,7 @@ class Store:
         self._log_writer: apsw.Connection | None = None
         self._log_lock = threading.RLock()
         self._logging_thread: int | None = None
-        self._saver = LogSaver(self._open_saver)
+        self._saver = LogSaver(WeakMethod(self._open_saver))
         self._readers = Readers()
 
     @classmethod

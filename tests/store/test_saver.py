@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
+import weakref
 
 import pytest
 
@@ -105,7 +107,7 @@ def test_close_waits_for_the_run_of_a_commit_that_was_under_way(store, never):
         waits.append(closer.is_alive())
         raise StoreUnavailable
 
-    store._saver._open = look
+    store._saver._open = lambda: look
     writer = threading.Thread(target=write)
     writer.start()
     began.wait()
@@ -143,7 +145,7 @@ def test_fork_waits_for_a_run(store, never, monkeypatch):
         forked.wait(timeout=0.5)
         raise StoreUnavailable
 
-    monkeypatch.setattr(store._saver, "_open", linger)
+    monkeypatch.setattr(store._saver, "_open", lambda: linger)
     commit(store, 3, wait=False)
     assert len(running()) == 1
     child = os.fork()
@@ -166,7 +168,7 @@ def test_run_that_fails_is_reported_and_loses_nothing(store, never, monkeypatch,
     def refuse():
         raise StoreUnavailable
 
-    monkeypatch.setattr(store._saver, "_open", refuse)
+    monkeypatch.setattr(store._saver, "_open", lambda: refuse)
     commit(store, 3)
 
     assert "the log was not saved" in caplog.text
@@ -183,3 +185,15 @@ def test_commit_holds_when_no_thread_can_be_started(store, never, monkeypatch):
 
     with store.read() as tx:
         assert tx.meta.get_text("note") == note(3)
+
+
+def test_a_store_that_nobody_closes_goes_with_its_last_reference(tmp_path):
+    store = Store.open(tmp_path / "memory.sqlite")
+    commit(store)
+    left = weakref.ref(store)
+    gc.disable()
+    try:
+        del store
+        assert left() is None
+    finally:
+        gc.enable()
