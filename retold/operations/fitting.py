@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from retold.config import (
     PROFILES,
@@ -16,6 +16,7 @@ from retold.config import (
 from retold.errors import (
     ConfigError,
     EmbeddingProfileMismatch,
+    MigrationRequired,
     RetoldSetupError,
     StoreError,
 )
@@ -38,6 +39,9 @@ class StoredEmbedding(NamedTuple):
     identity: EmbeddingIdentity | None
 
 
+_NOTHING: Final = StoredEmbedding(None, None)
+
+
 def named_identity(config: EmbeddingConfig) -> EmbeddingIdentity:
     """Return whose vectors the settings name; the version lacks what the weights add to it."""
     return EmbeddingIdentity(config.model, config.version, config.dims)
@@ -54,15 +58,20 @@ def stored_embedding(path: Path) -> StoredEmbedding:
     What is wrong with the file is reported, or migrated, when it is opened for good.
     """
     try:
-        if not path.is_file() or path.stat().st_size == 0:
-            return StoredEmbedding(None, None)
-        with (
-            Store.open(path, read_only=True, allow_migration_issues=True) as store,
-            store.read() as tx,
-        ):
-            return StoredEmbedding(tx.meta.profile(), tx.meta.embedding_identity())
+        return _read_embedding(path)
     except (StoreError, OSError):
-        return StoredEmbedding(None, None)
+        return _NOTHING
+
+
+def _read_embedding(path: Path) -> StoredEmbedding:
+    """Return ``stored_embedding``; raise what ``Store.open`` does for a file that is unusable."""
+    if path.is_file() and path.stat().st_size == 0:
+        return _NOTHING
+    with (
+        Store.open(path, read_only=True, allow_migration_issues=True) as store,
+        store.read() as tx,
+    ):
+        return StoredEmbedding(tx.meta.profile(), tx.meta.embedding_identity())
 
 
 def require_fitting(store: Store, applied: AppliedSettings, speaker: Speaker = "command") -> None:
@@ -85,15 +94,24 @@ def require_fitting(store: Store, applied: AppliedSettings, speaker: Speaker = "
 def fitting_embedder(config: EmbeddingConfig, path: Path, misfit: Misfit) -> Embedder:
     """Return the configured embedder; one that is missing, and would not fit, does not fit.
 
-    Raises as ``embedder_from_config``, and what ``misfit`` makes.
+    Raises as ``embedder_from_config``, and what ``misfit`` makes. What is wrong with the file is
+    told before what is missing: no model would help.
     """
     try:
         return embedder_from_config(config)
     except (RetoldSetupError, ConfigError):
-        stored, wanted = stored_embedding(path).identity, named_identity(config)
+        stored, wanted = _identity_in(path), named_identity(config)
         if stored is None or stored.model == wanted.model:
             raise
     raise misfit(stored, wanted, str(path))
+
+
+def _identity_in(path: Path) -> EmbeddingIdentity | None:
+    """Return whose vectors a file holds; None for one that is still to be made or migrated."""
+    try:
+        return _read_embedding(path).identity if path.exists() else None
+    except (MigrationRequired, OSError):
+        return None
 
 
 def mismatch(

@@ -6,6 +6,8 @@ import pytest
 
 from retold import EmbeddingProfileMismatch, Retold, load_config
 from retold.config import applied_settings
+from retold.errors import ForeignFile, RetoldSetupError, StoreCorrupt, StoreUnavailable
+from retold.index import hub
 from retold.operations.fitting import require_fitting
 from retold.store import Store
 from retold.store.meta import EmbeddingIdentity
@@ -133,3 +135,21 @@ def test_model_of_no_profile_is_to_be_named(offline, folder):
 def searched(store, *options, **variables):
     words = ("--agent", "a", "--user", "u", "tea")
     return retold("search", "--store", store, *options, *words, **variables)
+
+
+def test_what_is_wrong_with_a_file_is_told_before_a_missing_model(offline, folder, monkeypatch):
+    """A file that nobody can read names no profile, and the models of standard are not here."""
+    monkeypatch.setattr(hub, "PACKAGES", ("no_such_package",))
+    foreign, damaged = folder / "notes.txt", folder / "damaged.sqlite"
+    foreign.write_text("These are notes and no store at all. " * 100)
+    damaged.write_bytes(offline.read_bytes()[:8192])
+
+    for path, refused in (
+        (foreign, ForeignFile),
+        (damaged, StoreCorrupt),
+        (folder, StoreUnavailable),
+        (folder / "new.sqlite", RetoldSetupError),
+    ):
+        with pytest.raises(refused):
+            Retold.open(path)
+    assert not (folder / "new.sqlite").exists()
