@@ -85,6 +85,8 @@ def strings_in(value: object) -> list[str]:
 class Isolation(Stories, RuleBasedStateMachine):
     """The oracle knows the grants, the scope of every id and of every marker."""
 
+    preset = "measured"
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
@@ -100,7 +102,7 @@ class Isolation(Stories, RuleBasedStateMachine):
         config = parse_config(
             {
                 "search_log": {"max_wait_ms": 5000},
-                "retrieval": {"dedup_cosine": 1.0},
+                "retrieval": {"preset": self.preset, "dedup_cosine": 1.0},
                 "reranker": {"enabled": True, "floor": 0.0, "timeout_ms": 30_000},
             },
             profile="offline",
