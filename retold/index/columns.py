@@ -31,8 +31,8 @@ RETIRED = 255
 """The flag of a row that no longer stands for any record."""
 NO_SESSION = -1
 """The session of a row that comes from none."""
-NARROW_PART = 4
-"""Callers whose scopes hold less than 1/4 of the rows go through postings (hotpath.md 1)."""
+NARROW_PART = 0.25
+"""Callers whose scopes hold less than this part of the rows go through postings (hotpath.md 1)."""
 _SPARE_ROWS = 1024
 
 _KINDS = tuple(product(MEMORY_TYPES, RECORD_STATUSES, SOURCE_KINDS))
@@ -370,14 +370,15 @@ class Columns:
         since_us: int | None = None,
         until_us: int | None = None,
         include_history: bool = False,
-        among: Iterable[int] | None = None,
+        among: Iterable[int] | Rows | None = None,
     ) -> Eligible:
         """Return the rows a caller of these scopes may be shown at ``now_us``.
 
         ``since_us <= event < until_us``. A record is expired from its very ``expires_us`` on: the
         LLD says "before now", and the microsecond between is given to the protective side.
         ``include_history`` admits superseded and expired records, never deleted ones. ``among``
-        narrows to some keys, such as those believed at an earlier moment.
+        narrows to some keys, such as those believed at an earlier moment; an array holds ascending
+        row numbers instead.
         """
         table = _flag_table(None if types is None else frozenset(types), include_history)
         codes = set(scope_codes)
@@ -401,6 +402,11 @@ class Columns:
             mask=keep if rows is None else None,
         )
 
+    def part_of(self, scope_codes: Collection[int]) -> float:
+        """Return the part of all rows, retired ones included, that lie in these scopes."""
+        held = (self._postings[code] for code in set(scope_codes) if code in self._postings)
+        return sum(map(len, held)) / max(self._size, 1)
+
     def select(self, seqs: Iterable[int]) -> Eligible:
         """Return those records that are here, as they were chosen before a reload."""
         rows = np.sort(self.rows_of(seqs))
@@ -408,9 +414,9 @@ class Columns:
 
     def _narrow_rows(self, codes: set[int]) -> Rows | None:
         """Return the rows of a narrow caller's scopes, ascending; None for a broad caller."""
-        postings = [self._postings[code] for code in codes if code in self._postings]
-        if sum(map(len, postings)) * NARROW_PART >= self._size > 0:
+        if self._size and self.part_of(codes) >= NARROW_PART:
             return None
+        postings = [self._postings[code] for code in codes if code in self._postings]
         if not postings:
             return np.empty(0, dtype=np.int32)
         # Copied at once: an exported buffer would forbid the next append.
@@ -419,8 +425,8 @@ class Columns:
             rows.sort()
         return rows
 
-    def _rows_among(self, codes: set[int], seqs: Iterable[int]) -> Rows:
-        rows = np.unique(self.rows_of(seqs))
+    def _rows_among(self, codes: set[int], among: Iterable[int] | Rows) -> Rows:
+        rows = among if isinstance(among, np.ndarray) else np.unique(self.rows_of(among))
         return rows[self._scope_table(codes)[self._scope[rows]]]
 
     def _scope_table(self, codes: set[int]) -> Mask:

@@ -26,3 +26,9 @@ def row_dots(rows: Floats, vector: Floats) -> Floats:
     else:
         scores = np.einsum("ij,j->i", rows, vector)
     return scores
+
+
+def row_squares(rows: Floats) -> Floats:
+    """Return the squared length of each row."""
+    squares: Floats = np.einsum("ij,ij->i", rows, rows)
+    return squares

@@ -10,7 +10,10 @@ import numpy.typing as npt
 from retold.index.columns import Eligible, Mask, Rows, Seqs
 from retold.index.dots import BLOCK_ROWS as BLOCK_ROWS
 from retold.index.dots import row_dots as row_dots
+from retold.index.dots import row_squares
 from retold.index.references import References
+from retold.index.screen import Screen
+from retold.store.embeddings import UNIT_TOLERANCE
 
 Vector = npt.NDArray[np.float32]
 Vectors = npt.NDArray[np.float32]
@@ -19,10 +22,14 @@ Hit = tuple[int, float]
 
 GATHER_BELOW = 0.4
 """Copying eligible rows together beats reading all of them below this part (hotpath.md 2)."""
-UNIT_TOLERANCE = 1e-5
-"""How far a squared length may be from 1 before a loaded row counts as not of unit length."""
 MOST_REFERENCES = 4
 """Sets of fixed vectors that products are kept for, the latest."""
+SCREEN_ABOVE = 4096
+"""Fewer rows are all compared in less time than a screen is worth."""
+SCREEN_PART = 1 / 16
+"""Screening all rows takes as long as comparing this part of them."""
+SCREEN_AFTER = 16
+"""Searches that would have used a screen before one is made; making it takes about as long."""
 _SPARE_ROWS = 1024
 
 
@@ -37,6 +44,8 @@ class Matrix:
     def __init__(self, dims: int, capacity: int = 0) -> None:
         self.dims = dims
         self.references: tuple[References, ...] = ()
+        self.screen: Screen | None = None
+        self._screen_wanted = 0
         self._data, self._has = _room(max(capacity, _SPARE_ROWS), dims)
         self._bytes = self._data.data.cast("B")
 
@@ -56,6 +65,8 @@ class Matrix:
             self._has[row] = True
         for held in self.references:
             held.follow(self._data, self._has, row + 1)
+        if self.screen is not None:
+            self.screen.follow(self._data, row + 1)
 
     def put_bytes(self, row: int, blob: bytes) -> None:
         """Write a row from native float32 bytes, without checks, within the capacity."""
@@ -67,7 +78,7 @@ class Matrix:
         """Bring rows loaded from bytes to unit length; return a row that cannot be, or None."""
         rows = self._data[:size]
         rows[~self._has[:size]] = 0.0
-        squared = np.einsum("ij,ij->i", rows, rows)
+        squared = row_squares(rows)
         usable = np.isfinite(squared) & (squared > 0.0)
         broken = np.flatnonzero(self._has[:size] & ~usable)
         if len(broken) > 0:
@@ -83,6 +94,8 @@ class Matrix:
         self._data[row] = 0.0
         for held in self.references:
             held.wipe(row)
+        if self.screen is not None:
+            self.screen.wipe(row)
 
     def holds(self, row: int, vector: Vector | None) -> bool:
         """Return whether a row already has exactly this vector, or has none for None."""
@@ -149,6 +162,29 @@ class Matrix:
         made.wipe(~self._has[:size])
         others = [held for held in self.references if held.vectors is not made.vectors]
         self.references = (*others[1 - MOST_REFERENCES :], made)
+
+    def has_use_for_screen(self, size: int, part: float) -> bool:
+        """Return whether a search by a floor in this part of ``size`` rows goes through a screen.
+
+        Where there is none yet, the one call that is told so makes it.
+        """
+        if size * part < SCREEN_ABOVE or part < SCREEN_PART:
+            return False
+        self._screen_wanted += 1
+        return self.screen is not None or self._screen_wanted == SCREEN_AFTER
+
+    def screened(self, size: int) -> Screen:
+        """Return a screen of the first ``size`` rows, for ``screen_by``.
+
+        Takes some 40 ms for 50,000 rows, which may be written and wiped meanwhile.
+        """
+        return Screen.fitted(self._data, self._has, size)
+
+    def screen_by(self, made: Screen, size: int) -> None:
+        """Use a screen from now on; rows since it was made are added."""
+        made.follow(self._data, size)
+        made.wipe(~self._has[:size])
+        self.screen = made
 
     def _grow(self, capacity: int) -> None:
         data, has = _room(capacity, self.dims)

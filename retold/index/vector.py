@@ -1,77 +1,36 @@
-"""The in-process projection of the store: who may see which record, and which are near."""
+"""Questions to the projection of the store: who may see which record, and which are near."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from retold.errors import EmbeddingProfileMismatch, StoreError
+from retold.errors import EmbeddingProfileMismatch
 from retold.index.bm25 import EligibleWords
-from retold.index.columns import Eligible, Mask, Rows, Seqs
+from retold.index.columns import Columns, Eligible, Mask, Rows, Seqs
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
+from retold.index.projection import Projection
 from retold.index.remembered import Remembered
 from retold.models import MemoryType
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
 from retold.store.codec import to_us
 from retold.store.embeddings import unit_vector
-from retold.store.meta import Clocks, EmbeddingIdentity
-from retold.store.projection import ProjectionRow
 from retold.text.token_text import fields_text
 
 _Fact = TypeVar("_Fact")
-Freshness = Literal["loaded", "current", "delta", "reloaded"]
-
-COMPACT_ABOVE = 4096
-"""Retired rows kept before a full load drops them, however few live ones there are."""
-_REEMBEDDED = "another process replaced all vectors of this store; open it again"
 
 
-class VectorIndex:
-    """Eligibility columns with exact cosine search, kept current from the store's changes.
-
-    Two locks. ``_refreshing`` serialises refreshes and is held while they read the store, so that
-    a slow one never overwrites what a faster one brought. ``_changing`` is held for
-    microseconds to milliseconds, while rows are changed or an ``Eligible`` is made. Searching
-    holds neither: the rows of an ``Eligible`` never change their meaning and a vector is written
-    once, so a refresh and a search do not wait for each other.
-
-    The projection only moves forward. A search whose snapshot is older may meet newer facts and
-    looks its final records up in its own snapshot.
-    """
-
-    def __init__(self, identity: EmbeddingIdentity) -> None:
-        """Take the identity of the process's embedder; nothing is read yet."""
-        self._identity = identity
-        self._refreshing = threading.Lock()
-        self._changing = threading.Lock()
-        self._generation: Generation | None = None
-        self._clocks = Clocks(0, "", 0)
-        self._own_writes: dict[int, int] = {}
-
-    def __len__(self) -> int:
-        generation = self._generation
-        return 0 if generation is None else len(generation.columns)
+class VectorIndex(Projection):
+    """Eligibility columns with exact cosine search; ``Projection`` says how it keeps current."""
 
     def __repr__(self) -> str:
         return f"VectorIndex(records={len(self)}, version={self._clocks.records_version})"
-
-    @property
-    def is_loaded(self) -> bool:
-        """Return whether a search can begin without a full load."""
-        return self._generation is not None
-
-    @property
-    def dense_unavailable(self) -> str | None:
-        """Return why there is no dense search; None when there is."""
-        generation = self._generation
-        return None if generation is None else generation.dense_unavailable
 
     @property
     def seqs(self) -> list[int]:
@@ -93,93 +52,6 @@ class VectorIndex:
             columns = self._loaded().columns
             rows = np.flatnonzero(columns.live())
             return dict(zip(columns.seqs()[rows].tolist(), rows.tolist(), strict=True))
-
-    def load(self, tx: Transaction) -> None:
-        """Read everything in the snapshot of a read transaction; an earlier load is replaced."""
-        _require_snapshot(tx)
-        with self._refreshing:
-            self._reload(tx, tx.meta.clocks(), None)
-
-    def refresh(self, tx: Transaction, incremental_reload_max: int) -> Freshness:
-        """Bring the projection at least to the snapshot of a read transaction.
-
-        More than ``incremental_reload_max`` records changed by others, another epoch and mostly
-        retired rows mean a full load. "current" means that nothing had to be applied.
-        """
-        _require_snapshot(tx)
-        clocks = tx.meta.clocks()
-        if self._covers(clocks):
-            return "current"
-        with self._refreshing:
-            if self._covers(clocks):
-                return "current"
-            if self._generation is None:
-                self._reload(tx, clocks, None)
-                return "loaded"
-            if clocks.store_epoch != self._clocks.store_epoch:
-                self._reload(tx, clocks, None)
-                return "reloaded"
-            return self._follow(tx, clocks, self._generation, incremental_reload_max)
-
-    def note_own_write(self, tx: Transaction, seqs: Iterable[int]) -> None:
-        """Let the index follow a write: rows of ``seqs`` are read before COMMIT, applied after it.
-
-        Call it with every record touched or removed, at any point of the transaction and as often
-        as convenient; nothing happens after a rollback. What is not named here arrives with the
-        next refresh.
-        """
-        noted = tuple(seqs)
-        rows: dict[int, ProjectionRow | None] = {}
-
-        def read() -> None:
-            if self.is_loaded:
-                rows.update(dict.fromkeys(noted))
-                rows.update((row.seq, row) for row in tx.projection.rows(noted, self._identity))
-
-        def apply(version: int) -> None:
-            gone = [seq for seq, row in rows.items() if row is None]
-            self.apply_committed(version, [row for row in rows.values() if row], gone)
-
-        tx.before_commit(read)
-        tx.on_commit(apply)
-
-    def apply_committed(
-        self, version: int, rows: Sequence[ProjectionRow], removed: Iterable[int] = ()
-    ) -> None:
-        """Apply committed rows at their own versions and removals at ``version``.
-
-        Remembered per record, so that refresh skips them. Late and repeated calls are harmless.
-        """
-        with self._changing:
-            generation = self._generation
-            if generation is None:
-                return
-            for row in rows:
-                if self._is_news(row.seq, row.version):
-                    generation.apply(row)
-                    self._own_writes[row.seq] = row.version
-            for seq in removed:
-                if self._is_news(seq, version):
-                    generation.remove(seq)
-                    self._own_writes[seq] = version
-
-    def require_embedding(self, tx: Transaction) -> None:
-        """Refuse to write vectors that would not fit the store.
-
-        Raises EmbeddingProfileMismatch when the store's vectors belong to another model or were
-        all replaced since this index was loaded.
-        """
-        stored = tx.meta.embedding_identity()
-        if stored is not None and stored != self._identity:
-            raise EmbeddingProfileMismatch(
-                f"the store's vectors come from {stored}, this process uses {self._identity}"
-            )
-        reason = self.dense_unavailable
-        generation = self._clocks.embedding_generation
-        if reason is None and self.is_loaded and tx.meta.embedding_generation() != generation:
-            reason = _REEMBEDDED
-        if reason is not None:
-            raise EmbeddingProfileMismatch(reason)
 
     def eligible(
         self,
@@ -208,12 +80,47 @@ class VectorIndex:
         """Return the ``k`` nearest eligible records of one vector; see ``search_many``."""
         return self.search_many([query], eligible, k)
 
-    def search_near(self, query: npt.ArrayLike, eligible: Eligible, floor: float) -> list[Hit]:
-        """Return every eligible record whose cosine is at least ``floor``, as ``search`` does."""
-        matrix, eligible = self._pinned(eligible)
+    def search_near(
+        self,
+        query: npt.ArrayLike,
+        floor: float,
+        scope_codes: Collection[int],
+        *,
+        now_us: int,
+        types: Collection[MemoryType] | None = None,
+    ) -> list[Hit]:
+        """Return every eligible record whose cosine is at least ``floor``, as ``search`` does.
+
+        A record that another thread writes meanwhile may be missing.
+        """
         unit = unit_vector(query, self._identity.dims)
+        screened, rows = self._possible(unit, floor, scope_codes)
+        with self._changing:
+            columns = self._loaded().columns
+            among = rows if columns is screened else None
+            eligible = columns.eligible(scope_codes, now_us=now_us, types=types, among=among)
+        if len(eligible) == 0:
+            return []
+        matrix, eligible = self._pinned(eligible)
         hits = matrix.search_many(unit[None], eligible, len(eligible), at_least=floor)
         return [hit for hit in hits if hit[1] >= floor]
+
+    def _possible(
+        self, unit: Vector, floor: float, scope_codes: Collection[int]
+    ) -> tuple[Columns, Rows | None]:
+        """Return rows outside of which no record is that near; None where a screen is no help."""
+        with self._changing:
+            generation = self._loaded()
+            columns, matrix = generation.columns, generation.matrix
+            size, part = columns.size, columns.part_of(scope_codes)
+            if matrix is None or not matrix.has_use_for_screen(size, part):
+                return columns, None
+        screen = matrix.screen
+        if screen is None:
+            screen = matrix.screened(size)
+            with self._changing:
+                matrix.screen_by(screen, columns.size)
+        return columns, screen.possible(unit, floor, size)
 
     def search_many(
         self, queries: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, k: int
@@ -334,15 +241,9 @@ class VectorIndex:
 
     def cosine(self, seq: int, other_seq: int) -> float | None:
         """Return the cosine of two records; None when one has no vector."""
-        found = float(self.cosines(seq, [other_seq])[0])
-        return None if np.isnan(found) else found
-
-    def cosines(self, seq: int, seqs: Sequence[int]) -> Scores:
-        """Return the cosine of a record with others, in order; NaN where a vector is missing."""
         vector = self.vector_for(seq)
-        if vector is None:
-            return np.full(len(seqs), np.nan, dtype=np.float32)
-        return self._cosines(vector, seqs)
+        found = np.nan if vector is None else float(self._cosines(vector, [other_seq])[0])
+        return None if np.isnan(found) else found
 
     def cosines_to(self, vector: npt.ArrayLike, seqs: Sequence[int]) -> Scores:
         """Return the cosine of a vector with records, in order; NaN where one has none.
@@ -397,101 +298,9 @@ class VectorIndex:
             generation = self._loaded()
             return generation.matrix, _of_generation(eligible, generation)
 
-    def _loaded(self) -> Generation:
-        if self._generation is None:
-            raise StoreError("the index is not loaded; call load or refresh first")
-        return self._generation
-
-    def _covers(self, clocks: Clocks) -> bool:
-        """Return whether a snapshot holds nothing that the projection lacks."""
-        loaded = self._clocks
-        if self._generation is None or clocks.store_epoch != loaded.store_epoch:
-            return False
-        if clocks.records_version != loaded.records_version:
-            return clocks.records_version < loaded.records_version
-        return clocks.embedding_generation == loaded.embedding_generation
-
-    def _is_news(self, seq: int, version: int) -> bool:
-        return version > self._clocks.records_version and version >= self._own_writes.get(seq, 0)
-
-    def _reload(self, tx: Transaction, clocks: Clocks, dense_unavailable: str | None) -> None:
-        """Replace the generation. Own writes after the snapshot come back with the next refresh.
-
-        The old one stays searchable meanwhile, at the price of two matrices for that time.
-        """
-        fresh = Generation.load(tx, self._identity, dense_unavailable=dense_unavailable)
-        with self._changing:
-            if self._generation is not None:
-                fresh.keep_words_of(self._generation)
-            self._generation = fresh
-            self._clocks = clocks
-            self._own_writes.clear()
-
-    def _follow(
-        self,
-        tx: Transaction,
-        clocks: Clocks,
-        generation: Generation,
-        incremental_reload_max: int,
-    ) -> Freshness:
-        lost = generation.dense_unavailable
-        if clocks.embedding_generation != self._clocks.embedding_generation:
-            lost = _REEMBEDDED
-        retired = generation.columns.retired
-        changes = tx.projection.changes_since(
-            self._clocks.records_version, incremental_reload_max + len(self._own_writes)
-        )
-        foreign = None if changes is None else self._foreign(changes)
-        if (
-            foreign is None
-            or len(foreign) > incremental_reload_max
-            or retired > max(COMPACT_ABOVE, len(generation.columns))
-        ):
-            self._reload(tx, clocks, lost)
-            return "reloaded"
-        rows = tx.projection.rows(foreign, self._identity) if foreign else []
-        is_news = bool(foreign) or lost != generation.dense_unavailable
-        self._advance(clocks, generation, foreign, rows, lost)
-        return "delta" if is_news else "current"
-
-    def _foreign(self, changes: dict[int, int]) -> dict[int, int]:
-        """Return the changes that this process did not apply itself."""
-        with self._changing:
-            own = self._own_writes
-            return {seq: version for seq, version in changes.items() if version > own.get(seq, 0)}
-
-    def _advance(
-        self,
-        clocks: Clocks,
-        generation: Generation,
-        foreign: dict[int, int],
-        rows: Sequence[ProjectionRow],
-        lost: str | None,
-    ) -> None:
-        """Apply what others changed, unless a write of ours overtook it meanwhile."""
-        present = {row.seq for row in rows}
-        with self._changing:
-            if lost is not None and generation.dense_unavailable is None:
-                generation.end_dense(lost)
-            for row in rows:
-                if foreign[row.seq] > self._own_writes.get(row.seq, 0):
-                    generation.apply(row)
-            for seq in foreign.keys() - present:
-                if foreign[seq] > self._own_writes.get(seq, 0):
-                    generation.remove(seq)
-            self._clocks = clocks
-            reached = clocks.records_version
-            self._own_writes = {s: v for s, v in self._own_writes.items() if v > reached}
-
 
 def _of_generation(eligible: Eligible, generation: Generation) -> Eligible:
     """Return the rows by the numbers of this generation; after a reload they have others."""
     if eligible.columns is generation.columns:
         return eligible
     return generation.columns.select(eligible.seqs().tolist())
-
-
-def _require_snapshot(tx: Transaction) -> None:
-    """Uncommitted rows must not enter the projection: a rollback would leave them there."""
-    if tx.writable:
-        raise StoreError("refresh the index in a read transaction, not in a write")

@@ -76,7 +76,9 @@ class Comparing:
         """Return what the claim is compared with now, and what still needs a verdict."""
         with trace.stage("dedup_search"), self._store.read() as tx:
             self._index.refresh(tx, self._cfg.embedding.incremental_reload_max)
-            plan = replace(plan, setting=under_current_grants(tx, plan.setting))
+            setting = under_current_grants(tx, plan.setting)
+            if setting is not plan.setting:
+                plan = replace(plan, setting=setting)
             resolver = resolver_for(tx, plan, create=False)
             with trace.stage("entities"):
                 links = links_of(plan, resolver)

@@ -152,9 +152,17 @@ def find_neighbours(
     refreshed.
     """
     version = tx.records.nearby_version(target.scope_codes, target.type)
-    eligible = index.eligible(target.scope_codes, now_us=to_us(tx.now), types=(target.type,))
-    floor = cfg.dedup_candidate_cosine
-    found = index.search_near(target.vector, eligible, floor) if version and len(eligible) else []
+    found = (
+        index.search_near(
+            target.vector,
+            cfg.dedup_candidate_cosine,
+            target.scope_codes,
+            now_us=to_us(tx.now),
+            types=(target.type,),
+        )
+        if version
+        else []
+    )
     same_subject = {row.seq for row in scan.rows}
     close = [hit for hit in found if hit[0] not in same_subject]
     return Neighbours(tuple(close[: cfg.max_nearby_records]), version)

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import settings
@@ -92,8 +93,14 @@ class IndexFollowsStore(RuleBasedStateMachine):
         # What each index must read at its next refresh; None when only "something" is known.
         self.unread: list[set[int] | None] = [None, None]
         self.replaced = [False, False]
+        # A screen from the second search by a floor on, which stores of thousands have.
+        self.early = patch.multiple(
+            "retold.index.matrix", SCREEN_ABOVE=1, SCREEN_PART=0.0, SCREEN_AFTER=2
+        )
+        self.early.start()
 
     def teardown(self):
+        self.early.stop()
         for store in self.stores:
             store.close()
         shutil.rmtree(self.folder)
@@ -212,6 +219,25 @@ class IndexFollowsStore(RuleBasedStateMachine):
 
         assert found.seqs().tolist() == sorted(row[0] for row in expected)
         assert index.search_many(queries, found, k) == ranked(expected, queries)[:k]
+
+    @rule(
+        which=WHICH,
+        scopes=st.just(SCOPES) | st.lists(st.sampled_from(SCOPES), unique=True, min_size=1),
+        types=st.none() | st.lists(st.sampled_from(MEMORY_TYPES), unique=True),
+        query=vectors,
+        floor=st.sampled_from([-1.0, -0.5, 0.0, 0.5, 0.85, 1.0]),
+    )
+    def search_near(self, which, scopes, types, query, floor):
+        store, index = self.stores[which], self.indexes[which]
+        codes = scope_codes(store, *scopes)
+        with store.read() as tx:
+            index.refresh(tx, MAX)
+            chosen = {} if types is None else {"types": types}
+            expected = [row for row in stored(tx) if is_eligible(row, codes, self.now_us, chosen)]
+        self.unread[which], self.replaced[which] = set(), False
+        found = index.search_near(query, floor, codes, now_us=self.now_us, types=types)
+
+        assert found == [hit for hit in ranked(expected, [query]) if hit[1] >= floor]
 
 
 def ranked(expected, queries):

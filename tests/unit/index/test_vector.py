@@ -9,6 +9,7 @@ import pytest
 
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, StoreError
 from retold.index.columns import NO_SESSION
+from retold.index.screen import Screen
 from retold.index.vector import VectorIndex
 from retold.store import Store
 from retold.store.projection import ProjectionRepository
@@ -68,6 +69,11 @@ def refresh(index, store, limit=MAX):
 def eligible(index, store, *scopes, **filters):
     codes = scope_codes(store, *(scopes or ["user:ana"]))
     return index.eligible(codes, now_us=NOW, **filters)
+
+
+def near(index, store, query, floor, *scopes):
+    codes = scope_codes(store, *(scopes or ["user:ana"]))
+    return index.search_near(query, float(floor), codes, now_us=NOW)
 
 
 def seqs(index, store, *scopes, **filters):
@@ -397,7 +403,7 @@ def test_another_epoch_reloads_even_at_the_same_version(index, store, other):
 
 
 def test_reload_drops_retired_rows_when_most_are(index, store, monkeypatch):
-    monkeypatch.setattr("retold.index.vector.COMPACT_ABOVE", 3)
+    monkeypatch.setattr("retold.index.projection.COMPACT_ABOVE", 3)
     written = write(store, *[Row(vector=axis(0)) for _ in range(6)])
     refresh(index, store)
     for seq in written[:4]:
@@ -554,7 +560,7 @@ def test_cosines_compare_records_and_say_where_a_vector_is_missing(index, store)
     assert index.cosine(first, bare) is None
     assert index.cosine(bare, first) is None
     assert index.cosine(first, 999) is None
-    found = index.cosines(first, [999, second, bare, first])
+    found = index.cosines_to(axis(0), [999, second, bare, first])
     assert np.isnan(found).tolist() == [True, False, True, False]
     assert index.cosines_to(axis(0), [second])[0] == np.float32(index.cosine(first, second))
 
@@ -574,14 +580,83 @@ def test_search_near_finds_what_search_finds_above_the_floor(index, store):
     rng = np.random.default_rng(1)
     write(store, *[Row(vector=rng.standard_normal(DIMS)) for _ in range(300)], Row())
     refresh(index, store)
-    query, rows = rng.standard_normal(DIMS), eligible(index, store)
-    found = index.search(query, rows, 301)
+    query = rng.standard_normal(DIMS)
+    found = index.search(query, eligible(index, store), 301)
 
     third = found[2][1]
     for floor in (-1.0, 0.3, third, np.nextafter(third, 2.0), np.nextafter(third, -2.0), 1.0):
-        near = index.search_near(query, rows, float(floor))
-        assert near == [hit for hit in found if hit[1] >= floor]
-    assert len(index.search_near(query, rows, float(np.nextafter(third, 2.0)))) == 2
+        assert near(index, store, query, floor) == [hit for hit in found if hit[1] >= floor]
+    assert len(near(index, store, query, np.nextafter(third, 2.0))) == 2
+
+
+def test_search_near_finds_the_same_through_a_screen(index, store, monkeypatch):
+    """Fails when rows that arrived after the screen was made are left out, or others let in."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 300)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 3)
+    rng = np.random.default_rng(2)
+    centres = rng.standard_normal((6, DIMS))
+
+    def some(count, scope):
+        chosen = centres[rng.integers(0, 6, count)]
+        return [Row(scope, vector=one + rng.normal(0, 0.2, DIMS)) for one in chosen]
+
+    write(store, *some(300, "user:ana"), *some(50, "user:ben"), Row(), index=index)
+    refresh(index, store, 1000)
+    for _ in range(4):
+        near(index, store, centres[0], 0.85)
+    late = write(store, *some(60, "user:ana"), *some(5, "user:ben"), Row(), index=index)
+    with store.write() as tx:
+        remove(tx, late[0])
+        index.note_own_write(tx, late[:1])
+
+    rows = eligible(index, store)
+    for query in centres:
+        found = index.search(query, rows, len(rows))
+        for floor in (-1.0, 0.0, 0.5, 0.85, found[3][1], 1.0):
+            assert near(index, store, query, floor) == [hit for hit in found if hit[1] >= floor]
+
+
+def test_search_near_goes_by_the_rows_of_the_latest_load(index, store, monkeypatch):
+    """Fails when row numbers of a screen that was replaced meanwhile choose among new rows."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 2)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 1)
+    first, *_ = write(store, *[Row(vector=axis(at)) for at in range(DIMS)])
+    refresh(index, store)
+    possible = Screen.possible
+
+    def reload_meanwhile(*args):
+        rows = possible(*args)
+        with store.write() as tx:
+            remove(tx, first)
+            tx.meta.set_text("store_epoch", tx.new_id())
+        refresh(index, store)
+        return rows
+
+    monkeypatch.setattr(Screen, "possible", reload_meanwhile)
+
+    assert [hit[1] for hit in near(index, store, axis(3), 0.9)] == [1.0]
+
+
+def test_searches_by_a_floor_make_a_screen_once_it_pays(index, store, monkeypatch):
+    """Narrow callers never do: for them comparing all of their rows is less work."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_PART", 0.5)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 3)
+    made = []
+    fitted = Screen.fitted
+    monkeypatch.setattr(Screen, "fitted", lambda *a: [made.append(a[-1]), fitted(*a)][1])
+    rng = np.random.default_rng(3)
+    rows = [Row(vector=rng.standard_normal(DIMS)) for _ in range(40)]
+    write(store, *rows, *[Row("user:ben", vector=axis(0)) for _ in range(20)])
+    refresh(index, store)
+    for _ in range(5):
+        near(index, store, axis(0), 0.9, "user:ben")
+    assert made == []
+
+    for times in range(5):
+        near(index, store, axis(0), 0.9)
+        assert len(made) == (times >= 2)
+    assert made == [60]
 
 
 def test_vector_for_is_a_copy(index, store):

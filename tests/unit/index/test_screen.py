@@ -1,0 +1,135 @@
+"""The screen never hides a row that is near enough, and keeps nothing of one that left."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retold.index.dots import row_dots
+from retold.index.matrix import Matrix
+from retold.index.screen import Screen
+from retold.store.embeddings import UNIT_TOLERANCE
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def units(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def clustered(rng: np.random.Generator, count: int, dims: int, spread: float) -> np.ndarray:
+    """Return unit vectors around few centres: spread 0 repeats them, a large one hides them."""
+    centres = units(rng.standard_normal((5, dims)))
+    noise = rng.standard_normal((count, dims)) * spread / np.sqrt(dims)
+    return units(centres[rng.integers(0, 5, count)] + noise)
+
+
+def screen_of(rows: np.ndarray, size: int | None = None) -> Screen:
+    has = np.ones(len(rows), dtype=np.bool_)
+    return Screen.fitted(rows, has, len(rows) if size is None else size)
+
+
+@given(
+    seed=SEEDS,
+    dims=st.sampled_from([1, 2, 8, 17, 96, 384]),
+    spread=st.sampled_from([0.0, 0.01, 0.5, 3.0]),
+    pull=st.floats(0, 1),
+    at=st.integers(0, 59),
+)
+def test_no_row_that_is_near_enough_is_hidden(seed, dims, spread, pull, at):
+    """The floor is the very cosine of one row, so a bound that is a little low hides that row."""
+    rng = np.random.default_rng(seed)
+    rows = clustered(rng, 60, dims, spread)
+    rows *= np.sqrt(1 + rng.uniform(-UNIT_TOLERANCE, UNIT_TOLERANCE, (60, 1))).astype(np.float32)
+    query = units(pull * rows[at : at + 1] + (1 - pull) * rng.standard_normal((1, dims)))[0]
+    screen = screen_of(rows, 40)
+    screen.follow(rows, 60)
+    cosines = row_dots(rows, query)
+
+    possible = screen.possible(query, float(cosines[at]), 60)
+
+    assert set(np.flatnonzero(cosines >= cosines[at])) <= set(possible.tolist())
+    assert possible.tolist() == sorted(possible.tolist())
+
+
+@given(seed=SEEDS, along=st.booleans())
+def test_rows_along_and_across_the_directions_are_not_hidden(seed, along):
+    """A row of which nothing is left beside its coordinates has the length that rounding gives."""
+    rng = np.random.default_rng(seed)
+    screen = screen_of(clustered(rng, 200, 96, 0.5))
+    basis = np.linalg.qr(screen._directions, mode="complete").Q.astype(np.float32)
+    kept = screen._directions.shape[1]
+    inside = basis[:, :kept] if along else basis[:, kept:]
+    rows = units(rng.standard_normal((30, inside.shape[1])) @ inside.T)
+    placed = Screen(screen._directions)
+    placed.follow(rows, 30)
+
+    for row in rows:
+        cosines = row_dots(rows, row)
+        for floor in cosines:
+            near = np.flatnonzero(cosines >= floor)
+            assert set(near) <= set(placed.possible(row, float(floor), 30).tolist())
+
+
+def test_most_rows_of_clustered_vectors_are_hidden():
+    """Fails when the directions are not the principal ones, or the rest is left out of a row."""
+    rows = clustered(np.random.default_rng(4), 2000, 384, 1.0)
+    shares = [len(screen_of(rows).possible(row, 0.9, 2000)) / 2000 for row in rows[:5]]
+
+    assert max(shares) < 0.1
+
+
+def test_rows_that_arrive_one_by_one_are_bounded_like_those_of_a_load():
+    rows = clustered(np.random.default_rng(5), 700, 96, 1.0)
+    late, early = screen_of(rows, 400), screen_of(rows, 400)
+    for size in range(401, 701):
+        early.follow(rows, size)
+    late.follow(rows, 700)
+
+    for row in rows[::50]:
+        assert early.possible(row, 0.7, 700).tolist() == late.possible(row, 0.7, 700).tolist()
+
+
+def test_nothing_of_a_wiped_row_is_left():
+    """Fails when a wiped vector leaves its coordinates behind."""
+    rows = clustered(np.random.default_rng(6), 50, 96, 1.0)
+    screen = screen_of(rows)
+    screen.wipe(7)
+    gone = np.zeros(50, dtype=np.bool_)
+    gone[20:30] = True
+    screen.wipe(gone)
+
+    left = np.flatnonzero(np.any(screen._parts[:50], axis=1))
+    assert left.tolist() == [row for row in range(50) if row != 7 and not 20 <= row < 30]
+
+
+def filled(rows: np.ndarray) -> Matrix:
+    matrix = Matrix(rows.shape[1], len(rows))
+    for row, vector in enumerate(rows):
+        matrix.put(row, vector)
+    return matrix
+
+
+def test_a_matrix_wipes_its_screen_too():
+    """Fails when a vector that leaves the matrix stays in the screen, which its text shows in."""
+    matrix = filled(clustered(np.random.default_rng(7), 30, 96, 1.0))
+    matrix.screen_by(matrix.screened(30), 30)
+    matrix.wipe(4)
+
+    assert np.flatnonzero(~np.any(matrix.screen._parts[:30], axis=1)).tolist() == [4]
+
+
+def test_rows_that_change_while_a_screen_is_made_are_followed():
+    rows = clustered(np.random.default_rng(8), 30, 96, 1.0)
+    matrix = filled(rows[:20])
+    made = matrix.screened(20)
+    made._parts[20:] = 0.0
+    matrix.wipe(3)
+    for row in range(20, 30):
+        matrix.put(row, rows[row])
+    matrix.screen_by(made, 30)
+
+    assert np.flatnonzero(~np.any(matrix.screen._parts[:30], axis=1)).tolist() == [3]
+    for row in range(20, 30):
+        assert row in matrix.screen.possible(rows[row], 0.99, 30)
