@@ -144,9 +144,11 @@ class Overrides:
     id_source: IdSource = new_id
 
 
-def _embedder(config: RetoldConfig, file: Path, given: Overrides, misfit: Misfit) -> Embedder:
+def _embedder(
+    config: RetoldConfig, file: Path, given: Overrides, misfit: Misfit, *, creates: bool
+) -> Embedder:
     """Return the embedder to use. Raises ConfigError when it lacks what a setting needs of it."""
-    embedder = given.embedder or fitting_embedder(config.embedding, file, misfit)
+    embedder = given.embedder or fitting_embedder(config.embedding, file, misfit, creates=creates)
     if config.retrieval.late_interaction.enabled:
         require_token_embedder(embedder)
     return embedder
@@ -184,7 +186,7 @@ def build_runtime(
     """
     given = overrides or Overrides()
     file = Path(path or config.store.path)
-    embedder = _embedder(config, file, given, misfit)
+    embedder = _embedder(config, file, given, misfit, creates=create and not read_only)
     judge = given.judge or judge_from_config(config)
     reranker = _own_reranker(config, given)
     store = Store.open(
@@ -217,7 +219,7 @@ def build_search_runtime(
 ) -> SearchRuntime:
     """Open an existing store for searching only; raises as ``build_runtime``."""
     given = overrides or Overrides()
-    embedder = _embedder(config, Path(path), given, misfit)
+    embedder = _embedder(config, Path(path), given, misfit, creates=False)
     reranker = _own_reranker(config, given)
     store = Store.open(
         path,

@@ -91,25 +91,29 @@ def require_fitting(store: Store, applied: AppliedSettings, speaker: Speaker = "
         raise mismatch(stored, wanted, str(store.path), applied, speaker)
 
 
-def fitting_embedder(config: EmbeddingConfig, path: Path, misfit: Misfit) -> Embedder:
+def fitting_embedder(
+    config: EmbeddingConfig, path: Path, misfit: Misfit, *, creates: bool
+) -> Embedder:
     """Return the configured embedder; one that is missing, and would not fit, does not fit.
 
     Raises as ``embedder_from_config``, and what ``misfit`` makes. What is wrong with the file is
-    told before what is missing: no model would help.
+    told before what is missing, that there is none included unless the caller ``creates`` it: no
+    model would help.
     """
     try:
         return embedder_from_config(config)
     except (RetoldSetupError, ConfigError):
-        stored, wanted = _identity_in(path), named_identity(config)
+        wanted = named_identity(config)
+        stored = None if creates and not path.exists() else _identity_in(path)
         if stored is None or stored.model == wanted.model:
             raise
     raise misfit(stored, wanted, str(path))
 
 
 def _identity_in(path: Path) -> EmbeddingIdentity | None:
-    """Return whose vectors a file holds; None for one that is still to be made or migrated."""
+    """Return whose vectors a file holds; None for one that is still to be migrated."""
     try:
-        return _read_embedding(path).identity if path.exists() else None
+        return _read_embedding(path).identity
     except (MigrationRequired, OSError):
         return None
 

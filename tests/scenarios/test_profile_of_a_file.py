@@ -152,4 +152,7 @@ def test_what_is_wrong_with_a_file_is_told_before_a_missing_model(offline, folde
     ):
         with pytest.raises(refused):
             Retold.open(path)
+    for given in ({"read_only": True}, {"create": False}):
+        with pytest.raises(StoreUnavailable):
+            Retold.open(folder / "new.sqlite", **given)
     assert not (folder / "new.sqlite").exists()
