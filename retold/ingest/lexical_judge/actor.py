@@ -7,11 +7,15 @@ from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.clauses import LEAD_IN
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.modality import is_past_form
 from retold.ingest.lexical_judge.normalise import Token
-from retold.ingest.lexical_judge.subject import Subject, looks_like_predicate, read_subject
+from retold.ingest.lexical_judge.subject import (
+    LEAD_IN,
+    Subject,
+    looks_like_predicate,
+    read_subject,
+)
 
 
 def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Subject:
@@ -23,7 +27,7 @@ def actor_of(clause: Sequence[Token], previous: Subject, grammar: Grammar) -> Su
         return _foreign_subject(words, previous, grammar)
     if words[0] == "who" and previous.kind == "principal":
         return Subject("pronoun", "who")
-    embedded = _embedded_relation(clause)
+    embedded = _embedded_relation(clause) or _believer(words)
     if embedded is not None:
         return embedded
     subject = (
@@ -59,7 +63,24 @@ _REPORTS: Final = frozenset(
     "admit admits admitted announce announces announced swear swears swore joke jokes joked "
     "write writes wrote report reports reported know knows".split()
 )
+_BELIEFS: Final = frozenset(
+    "think thinks thought believe believes believed assume assumes assumed suppose supposes "
+    "supposed suspect suspects suspected imagine imagines imagined guess guesses guessed reckon "
+    "reckons reckoned presume presumes presumed figure figures figured pretend pretends pretended "
+    "hope hopes hoped wish wishes wished fear fears feared doubt doubts doubted".split()
+)
+"""Verbs by which what follows is in somebody's mind; who says or knows it vouches for it."""
 _SPOKEN_OF: Final = frozenset({"he", "she", "they"})
+
+
+def _believer(words: Sequence[str]) -> Subject | None:
+    """Return who is meant in "my boss thinks I like golf": what others think of the principal."""
+    for position, word in enumerate(words):
+        if word in _BELIEFS and position and not {"i", "we"} & {*words[:position]}:
+            following = [next_ for next_ in words[position + 1 : position + 3] if next_ != "that"]
+            if following[:1] and following[0] in {"i", "we", "my", "our"}:
+                return Subject("pronoun", words[position - 1])
+    return None
 
 
 def _reported_person(words: Sequence[str]) -> Subject | None:

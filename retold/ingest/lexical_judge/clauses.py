@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.ellipsis import Opened, completed
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token
-from retold.ingest.lexical_judge.subject import looks_like_predicate
+from retold.ingest.lexical_judge.subject import looks_like_predicate, opens_subject
 
 SENTENCE_END: Final = frozenset(".!?。！？\n")
-LEAD_IN: Final = 3
 _FACTIVE: Final = frozenset(
     "remind reminds reminded remember remembers remembered know knows knew note notes noted notice "
     "noticed mention mentions mentioned forget forgot realise realised realize realized".split()
@@ -37,7 +37,8 @@ def split_sentences(
             sentence.append(token)
             continue
         asks = token.word in {"?", "？"} or _asks(sentence)
-        yield tuple(_clauses(sentence, grammar)), asks
+        clauses = tuple(_clauses(sentence, grammar))
+        yield completed(clauses) if grammar is ENGLISH else clauses, asks
         sentence = []
 
 
@@ -46,23 +47,6 @@ def _asks(sentence: Sequence[Token]) -> bool:
     if words[:1] and words[0] in _ENQUIRING and _WH & {*words}:
         return True
     return len(words) > 1 and words[0] in _ASKING and words[1] in _ASKED | _ASKING
-
-
-class Opened(NamedTuple):
-    """One clause and the conjunction before it, "" at the start of a sentence or after a comma."""
-
-    opener: str
-    tokens: tuple[Token, ...]
-
-    @property
-    def is_given(self) -> bool:
-        """Tell whether the clause is taken for granted, whatever its sentence asks.
-
-        "Since I'm vegan, which ...?" and "Can you remind me that ...?" state what they carry.
-        """
-        words = [token.word for token in self.tokens[:LEAD_IN]]
-        causal = self.opener == "because" or words[:1] in (["since"], ["as"], ["given"])
-        return self.opener == "that" or (causal and bool({"i", "we", "my", "our"} & {*words}))
 
 
 def _clauses(sentence: Sequence[Token], grammar: Grammar) -> Iterator[Opened]:
@@ -104,7 +88,7 @@ def _cuts(
     if word == "that" and any(token.word in _FACTIVE for token in clause):
         return not denied
     if word in _TEMPORAL and grammar is ENGLISH and clause:
-        return _opens_subject(sentence, position + 1)
+        return opens_subject(sentence, position + 1)
     return word in {",", ";", ":"} or word in grammar.splitting
 
 
@@ -129,16 +113,6 @@ def _is_gapped(sentence: Sequence[Token], position: int, clause: Sequence[Token]
         if token.word in before:
             return sentence[position + 1].word not in lexicon.PREPOSITIONS
     return False
-
-
-def _opens_subject(tokens: Sequence[Token], position: int) -> bool:
-    """Tell whether a pronoun, or a possessive with its noun, opens a clause here."""
-    word = tokens[position].word if position < len(tokens) else ""
-    near = tokens[position + 1 : position + LEAD_IN]
-    if word in {"i", "we", "he", "she", "they", "it"}:
-        return True
-    owned = word in lexicon.POSSESSIVES or word in lexicon.ARTICLES
-    return owned and any(looks_like_predicate(token.word) for token in near)
 
 
 def _opens_predicate(tokens: Sequence[Token], position: int, grammar: Grammar) -> bool:

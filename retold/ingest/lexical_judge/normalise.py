@@ -45,6 +45,16 @@ _ABBREVIATED: Final = re.compile(
     r"\b(Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|Rev|Hon|Gen|Capt|Mt|Ft|Ave|Inc|Ltd|Co|vs|approx|etc)\."
 )
 """Abbreviations whose full stop ends no sentence."""
+_LETTER_DASH: Final = re.compile(r"(?<=[^\W\d_])\u2014(?=[^\W\d_])")
+_DENIAL_DASH: Final = re.compile(
+    r"(?:^|(?<=[.!?;,:\n] ))((?:no|nope|nah|not|never|nein|non|n\u00e3o|nee|\u043d\u0435\u0442)\b"
+    r"[^.!?;,\n]{0,40}?) -{1,3} ",
+    re.IGNORECASE,
+)
+_STATEMENT_DASH: Final = re.compile(r" -{1,3} (?=(?:i|we|he|she|they|it)\b)", re.IGNORECASE)
+"""Dashes that stand for a comma: after a bare denial, and before a clause with its own subject."""
+_CONDITION: Final = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+"""What a dash must not cut from its consequence."""
 _MARKS: Final = frozenset(".!?,;:。！？，；、\n")
 _AFTER_IS: Final = frozenset({"a", "an", "the", "not", "been", "already"})
 _IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
@@ -83,8 +93,12 @@ def fold(text: str) -> str:
 
     Lone surrogates survive as they are: they match no word and so carry no meaning here.
     """
-    folded = unicodedata.normalize("NFKC", text[:MAX_CHARS].translate(_FOLDED))
-    return _ABBREVIATED.sub(r"\1", folded[:MAX_CHARS].translate(_FOLDED))
+    spaced = _LETTER_DASH.sub(" - ", text[:MAX_CHARS])
+    folded = unicodedata.normalize("NFKC", spaced.translate(_FOLDED))[:MAX_CHARS].translate(_FOLDED)
+    folded = _DENIAL_DASH.sub(r"\1, ", folded)
+    if not _CONDITION.search(folded):
+        folded = _STATEMENT_DASH.sub(", ", folded)
+    return _ABBREVIATED.sub(r"\1", folded)
 
 
 def collapse(text: str) -> str:

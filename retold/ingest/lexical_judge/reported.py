@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.clauses import Opened
+from retold.ingest.lexical_judge.ellipsis import Opened
 from retold.ingest.lexical_judge.normalise import Token
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from retold.ingest.lexical_judge import lexicon, opinions
 from retold.ingest.lexical_judge.foreign import TOLERANCE
 from retold.ingest.lexical_judge.languages import ENGLISH
-from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.normalise import Token, stem
 from retold.ingest.lexical_judge.quoted import LIKED, Part, Text, stem_of
 
 
@@ -64,15 +64,46 @@ def overreach_of(said: Text, claim: Text, parts: Sequence[Part]) -> str:
 
     ``parts`` are the clauses of the quote that may support the claim.
     """
-    if _adds_part(said, claim):
+    if _adds_part(said, claim) or _diagnoses(said, claim):
         return "part"
     if claim.grammar is not ENGLISH or said.grammar is not ENGLISH:
         liked = LIKED in claim.stems and LIKED not in said.stems
         return "strength" if liked and said.words & TOLERANCE else ""
     shared = [part for part in parts if part.stems & claim.stems - {LIKED}]
-    if _generalises(said, claim, shared) or _is_episode(said, claim):
+    if _generalises(said, claim, shared) or _is_episode(said, claim) or _settles(said, claim):
         return "scope"
     return "strength" if _is_stronger(said, claim, shared) else ""
+
+
+_CONDITIONS: Final = _words(
+    "allergic allergy allergies intolerant intolerance coeliac celiac diabetic diabetes asthmatic",
+    "asthma pregnant",
+)
+_ANSWER: Final = 3
+_DWELLING: Final = stem("live")
+_PASSING: Final = _words(
+    "day days night nights week weeks weekend tomorrow tonight today until till visit visiting",
+    "visits trip trips holiday holidays vacation layover conference",
+)
+"""What says that somebody is in a place for a while."""
+
+
+def _diagnoses(said: Text, claim: Text) -> bool:
+    """Tell whether the claim names a condition where the quote only says what is avoided.
+
+    "I can't have gluten" may be an allergy, a diet or a whim; an answer of a few words may not
+    repeat what it was asked.
+    """
+    named = {token.stem for token in claim.tokens if token.word in _CONDITIONS}
+    spoken = sum(not token.is_mark for token in said.tokens)
+    heard = {token.stem for token in said.tokens if token.word in _CONDITIONS}
+    return bool(named) and not heard and said.grammar is ENGLISH and spoken > _ANSWER
+
+
+def _settles(said: Text, claim: Text) -> bool:
+    """Tell whether the claim says that somebody lives where the quote has them for a while."""
+    stays = said.words & _PASSING and not said.words & lexicon.SWITCHING
+    return _DWELLING in claim.stems - said.stems and bool(stays)
 
 
 _WITH: Final = _words("with plus as mit con avec com met")

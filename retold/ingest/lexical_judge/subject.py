@@ -16,6 +16,8 @@ _LEADS: Final = frozenset(
     "now today currently also please always never usually and so but yes no well often the both"
     " actually".split()
 )
+LEAD_IN: Final = 3
+"""Words that show what opens a clause."""
 _MAX_PHRASE: Final = 4
 _BARE_VERBS: Final = lexicon.PERSON_VERBS | lexicon.LIKING | lexicon.DISLIKING
 _PERSONAL: Final = (lexicon.PERSON_VERBS | lexicon.LIKING | lexicon.DISLIKING) - lexicon.AUXILIARIES
@@ -145,6 +147,16 @@ def looks_like_predicate(word: str) -> bool:
         or word in lexicon.ENDING
         or word in {"never", "always", "not", "no", "usually", "also", "now", "really"}
     )
+
+
+def opens_subject(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether a pronoun, or a possessive with its noun, opens a clause here."""
+    word = tokens[position].word if position < len(tokens) else ""
+    near = tokens[position + 1 : position + LEAD_IN]
+    if word in {"i", "we", "he", "she", "they", "it"}:
+        return True
+    owned = word in lexicon.POSSESSIVES or word in lexicon.ARTICLES
+    return owned and any(looks_like_predicate(token.word) for token in near)
 
 
 def _kin_noun(tokens: Sequence[Token]) -> Subject | None:

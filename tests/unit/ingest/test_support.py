@@ -169,6 +169,7 @@ FAIL = {
         ("Explain what Kafka is.", "The user knows Kafka"),
     ],
     "other-subject": [
+        ("My friend thinks I'm allergic to wasps but I'm not.", "The user is allergic to wasps"),
         ("My sister works at Google.", "The user works at Google"),
         ("I think my brother lives in Oslo.", "The user lives in Oslo"),
         ("My wife's name is Ana.", "The user's name is Ana"),
@@ -221,7 +222,6 @@ FAIL = {
         ("I'm not allergic to nuts.", "The user is allergic to nuts"),
         ("I eat meat.", "The user does not eat meat"),
         ("I don't drink coffee.", "The user likes coffee"),
-        ("My friend thinks I'm allergic to wasps but I'm not.", "The user is allergic to wasps"),
         ("I rarely eat fish.", "The user often eats fish"),
         ("None of us eats pork.", "The user eats pork"),
         ("I'm from Turku but I don't live there.", "The user lives in Turku"),

@@ -1,0 +1,162 @@
+"""Clauses that lack what an earlier one holds: what a parenthesis cut off, and denied lists.
+
+"I don't, however, eat meat" denies that the speaker eats meat, and "I don't smoke, drink or gamble"
+denies three things. Cut at their marks, the last clause of each says the opposite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from retold.ingest.lexical_judge import lexicon
+from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.subject import LEAD_IN, opens_subject
+
+_DENYING: Final = frozenset("not never no neither hardly barely scarcely".split())
+_HANGING: Final = lexicon.AUXILIARIES | {"not", "never"}
+"""Words that a verb or a complement must follow."""
+_DOUBTED: Final = frozenset("think believe suppose say feel claim".split())
+_EITHER: Final = frozenset({"or", "nor"})
+_SUBJECTS: Final = frozenset("i we you he she they it this these those there that who".split())
+_RELATIVE: Final = frozenset({"that", "which", "who", "where"})
+_ASIDE: Final = lexicon.PREPOSITIONS | frozenset(
+    "as however though indeed ever still yet too alas perhaps and or if when to well so".split()
+)
+"""Words that open a remark rather than go on with a sentence."""
+_CONTRASTING: Final = frozenset("rather instead only just merely mostly mainly mind".split())
+_NEAR: Final = 4
+
+
+class Opened(NamedTuple):
+    """One clause and the conjunction before it, "" at the start of a sentence or after a comma."""
+
+    opener: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def is_given(self) -> bool:
+        """Tell whether the clause is taken for granted, whatever its sentence asks.
+
+        "Since I'm vegan, which ...?" and "Can you remind me that ...?" state what they carry.
+        """
+        words = [token.word for token in self.tokens[:LEAD_IN]]
+        causal = self.opener == "because" or words[:1] in (["since"], ["as"], ["given"])
+        return self.opener == "that" or (causal and bool({"i", "we", "my", "our"} & {*words}))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the lower-case words, marks left out."""
+        return tuple(token.word for token in self.tokens if not token.is_mark)
+
+
+def completed(clauses: Sequence[Opened]) -> tuple[Opened, ...]:
+    """Return the clauses of one English sentence with what they lack."""
+    return tuple(_with_denied_lists(list(_rejoined(clauses))))
+
+
+def _rejoined(clauses: Sequence[Opened]) -> Iterator[Opened]:
+    """Yield the clauses with what goes on behind a parenthesis joined to what it goes on with.
+
+    A second half that is interrupted alike goes on with the same: "I was, and still am, a nurse".
+    """
+    position = 0
+    while position < len(clauses):
+        far = _continuation(clauses, position)
+        if far is None:
+            yield clauses[position]
+            position += 1
+            continue
+        for clause in clauses[position:far]:
+            goes_on = clause is clauses[position] or _hangs(clause)
+            rest = clauses[far].tokens if goes_on else ()
+            yield Opened(clause.opener, clause.tokens + rest)
+        position = far + 1
+
+
+def _continuation(clauses: Sequence[Opened], position: int) -> int | None:
+    """Return the place of the clause that goes on with one that breaks off; None for none."""
+    clause, after = clauses[position], range(position + 1, len(clauses))
+    if _doubts(clause):
+        return next((far for far in after if clauses[far].words[:1] == ("that",)), None)
+    if not _hangs(clause):
+        return None
+    places = [far for far in after if clauses[far].opener == "" and _goes_on(clauses[far])]
+    return next((far for far in places if far > position + 1), next(iter(places), None))
+
+
+def _hangs(clause: Opened) -> bool:
+    words = clause.words
+    return len(words) > 1 and (words[-1] in _HANGING or words[-2:] == ("used", "to"))
+
+
+def _doubts(clause: Opened) -> bool:
+    words = clause.words
+    return len(words) > 1 and words[-1] in _DOUBTED and not _DENYING.isdisjoint(words)
+
+
+def _goes_on(clause: Opened) -> bool:
+    """Tell whether a clause may be the end of an earlier one and is neither whole nor a remark."""
+    first = clause.words[0] if clause.words else ""
+    return (
+        bool(first) and first not in _ASIDE and not first.endswith("ly") and not _is_whole(clause)
+    )
+
+
+def _is_whole(clause: Opened) -> bool:
+    """Tell whether a clause has a subject of its own."""
+    words = clause.words
+    if words[0] in _SUBJECTS or opens_subject(clause.tokens, 0):
+        return True
+    near = takewhile(lambda word: word not in _RELATIVE, words[1:_NEAR])
+    return words[0] not in lexicon.AUXILIARIES and any(word in lexicon.AUXILIARIES for word in near)
+
+
+def _with_denied_lists(clauses: Sequence[Opened]) -> Iterator[Opened]:
+    """Yield the clauses with the denial of a list before each member of it."""
+    denial: tuple[Token, ...] = ()
+    members: list[Opened] = []
+    for clause in clauses:
+        if denial and _is_member(clause):
+            members.append(clause)
+            continue
+        yield from _denied(members, denial)
+        yield clause
+        denial, members = _denial_of(clause), []
+    yield from _denied(members, denial)
+
+
+def _is_member(clause: Opened) -> bool:
+    words = clause.words
+    return (
+        (clause.opener == "" or clause.opener in _EITHER)
+        and bool(words)
+        and words[0] not in _CONTRASTING
+        and _DENYING.isdisjoint(words)
+        and not _is_whole(clause)
+    )
+
+
+def _denied(members: Sequence[Opened], denial: tuple[Token, ...]) -> Iterator[Opened]:
+    """Yield the members of a list, denied where "or" joins them or there are several.
+
+    A single one is no list but a contrast: "I don't smoke, drink coffee".
+    """
+    joined = any(_EITHER & {member.opener, *member.words} for member in members)
+    is_list = joined or len(members) > 1
+    for member in members:
+        yield Opened(member.opener, denial + member.tokens) if is_list else member
+
+
+def _denial_of(clause: Opened) -> tuple[Token, ...]:
+    """Return a clause up to its denial, which something follows; nothing where it denies nothing.
+
+    A bare "not green" excludes a thing and denies no list; "not only" denies nothing.
+    """
+    places = [at for at, token in enumerate(clause.tokens) if token.word in _DENYING]
+    last = places[0] if places else 0
+    follows = clause.tokens[last + 1 : last + 2]
+    if last == 0 or not follows or follows[0].word in _CONTRASTING:
+        return ()
+    return clause.tokens[: last + 1]

@@ -1,0 +1,98 @@
+"""Support by clauses that lack what another one holds, and by what is not the speaker's own.
+
+A parenthesis or a list cut at its commas says the opposite of what was said, so the refusals here
+guard against storing it as confirmed.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from retold.ingest.lexical_judge import LexicalJudge
+
+JUDGE = LexicalJudge()
+FLOOR = 0.5
+
+DENIED = [
+    # A parenthesis between the denial and its verb or complement.
+    ("I don't, however, eat meat.", "The user eats meat"),
+    ("I do not, as you know, eat meat.", "The user eats meat"),
+    ("I never, ever, eat meat.", "The user eats meat"),
+    ("I am not, for the record, a vegetarian.", "The user is a vegetarian"),
+    ("I'm not, and never was, a smoker.", "The user is a smoker"),
+    ("I cannot, sadly, swim.", "The user can swim"),
+    ("I did not, in the end, move to Rome.", "The user moved to Rome"),
+    ("I have not, thankfully, any allergies.", "The user has allergies"),
+    ("We do not, at present, use Kafka.", "The team uses Kafka"),
+    ("I do not think, honestly, that I like golf.", "The user likes golf"),
+    ("I don't, to be fair, as a rule, eat meat.", "The user eats meat"),
+    # One between a modal or a former habit and its verb.
+    ("I would, if I could, live in Rome.", "The user lives in Rome"),
+    ("I might, one day, live in Rome.", "The user lives in Rome"),
+    ("I used to, years ago, live in Rome.", "The user lives in Rome"),
+    # A denied list.
+    ("I don't smoke, drink or gamble.", "The user gambles"),
+    ("I don't smoke, drink, or gamble.", "The user drinks"),
+    ("I don't smoke, drink, gamble.", "The user gambles"),
+    ("I don't smoke or drink.", "The user drinks"),
+    ("I never smoked or drank.", "The user drank"),
+    ("I have never smoked, gambled or drunk.", "The user drinks"),
+    ("I don't eat meat or drink wine.", "The user drinks wine"),
+    ("I don't own a car, a bike or a boat.", "The user owns a boat"),
+    ("We don't use Kafka, Redis or Celery.", "The team uses Celery"),
+    # A dash that cuts nothing.
+    ("I never — ever — eat meat.", "The user eats meat"),
+    ("I'm not — and never was — a smoker.", "The user is a smoker"),
+    ("I do not live in Porto — I live in Lisbon.", "The user lives in Porto"),
+    ("I prefer tabs — not spaces.", "The user prefers spaces"),
+    ("Not spaces — tabs.", "The user prefers spaces"),
+    ("My sister — not me — works at Google.", "The user works at Google"),
+    ("If I win — and only then — I move to Rome.", "The user moves to Rome"),
+    # What others think.
+    ("My boss thinks I like golf.", "The user likes golf"),
+    ("Everyone assumes I'm vegan.", "The user is vegan"),
+    ("My mother suspects that I smoke.", "The user smokes"),
+    # A condition that was not named, a stay that is no home.
+    ("I can't have any gluten.", "The user is allergic to gluten"),
+    ("I'll be in Tokyo for two days.", "The user lives in Tokyo"),
+    ("I'm in Tokyo this week.", "The user lives in Tokyo"),
+]
+SAID = [
+    ("I don't, however, eat meat.", "The user does not eat meat"),
+    ("I cannot, sadly, eat nuts.", "The user cannot eat nuts"),
+    ("I'm not, as you know, a smoker.", "The user is not a smoker"),
+    ("I am, as of today, vegan.", "The user is vegan"),
+    ("I was, and still am, a nurse.", "The user is a nurse"),
+    ("I don't smoke or drink.", "The user does not drink"),
+    ("I don't smoke, drink or gamble.", "The user does not gamble"),
+    ("I don't smoke, I drink.", "The user drinks"),
+    ("I don't smoke, drink coffee instead.", "The user drinks coffee"),
+    ("I'm not, I drink tea.", "The user drinks tea"),
+    ("I'm not, thanks, I drink tea.", "The user drinks tea"),
+    ("No, thanks, I drink tea.", "The user drinks tea"),
+    ("Not only tea, coffee or juice, I drink beer.", "The user drinks beer"),
+    ("I'm not in Lisbon, I live in Porto.", "The user lives in Porto"),
+    ("No — I live in Porto.", "The user lives in Porto"),
+    ("No - the meeting is on Wednesday.", "The meeting is on Wednesday"),
+    ("No, not Tuesday — the meeting is on Wednesday.", "The meeting is on Wednesday"),
+    ("Not green — my favourite colour is blue.", "The user's favourite colour is blue"),
+    ("Not any more—I live in Porto.", "The user lives in Porto"),
+    ("I don't live in Lisbon — I live in Porto.", "The user lives in Porto"),
+    ("Nein — ich wohne in Porto.", "Der Nutzer wohnt in Porto"),
+    ("The release is on 19 March — not 12 March.", "The release is on 19 March"),
+    ("I work Monday - Friday.", "The user works Monday to Friday"),
+    ("My doctor says I'm allergic to nuts.", "The user is allergic to nuts"),
+    ("I think I like golf.", "The user likes golf"),
+    ("Gluten.", "The user is allergic to gluten"),
+    ("We moved on to Porto last week.", "The user lives in Porto"),
+]
+
+
+@pytest.mark.parametrize(("quote", "claim"), DENIED, ids=[quote for quote, _ in DENIED])
+def test_a_quote_does_not_back_what_it_denies_or_leaves_open(quote, claim):
+    assert JUDGE.support(quote, claim).entails < FLOOR
+
+
+@pytest.mark.parametrize(("quote", "claim"), SAID, ids=[quote for quote, _ in SAID])
+def test_a_quote_backs_what_it_says_across_marks(quote, claim):
+    assert JUDGE.support(quote, claim).entails >= FLOOR
