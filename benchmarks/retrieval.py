@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 from support.cache import default_cache
 from support.machine import machine_line
@@ -28,7 +29,8 @@ from support.progress import Progress
 from support.ranking import summarise, table_lines
 
 from retold import Overrides, Principal, Retold
-from retold.config import RetoldConfig, parse_config
+from retold.config import RetoldConfig, parse_config, resolve_levers
+from retold.config.retrieval import Preset
 from retold.host import HostItem
 from retold.index.embedder import embedder_from_config
 from retold.models import Candidate, MemoryType, SearchRequest, Trigger
@@ -203,7 +205,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="a file of cases, one a line")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--limit", type=int, help="questions asked of each case (all)")
-    parser.add_argument("--per-generator-k", type=int, help="longest list of a generator (30)")
+    parser.add_argument("--preset", choices=get_args(Preset), default="design", help="(design)")
+    parser.add_argument(
+        "--per-generator-k", type=int, help="longest list of a generator (30, measured: 100)"
+    )
     parser.add_argument("--trigger", choices=("tool", "auto"), default="tool")
     parser.add_argument(
         "--cache", type=Path, default=default_cache(), help="folder that keeps vectors"
@@ -218,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"skipped: {options.data.name} is absent; give its path", file=sys.stderr)
         return 0
     longest = options.per_generator_k
-    retrieval = {"per_generator_k": longest, "pool_limit": EVERYTHING}
+    retrieval = {"preset": options.preset, "per_generator_k": longest, "pool_limit": EVERYTHING}
     config = parse_config({"retrieval": retrieval}, profile="offline")
     progress = Progress()
     cases = limited(read_cases(options.data), options.limit)
@@ -236,9 +241,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{options.data.name} has no question with gold", file=sys.stderr)
         return 1
     results = report(answered)
+    longest = resolve_levers(config.retrieval).per_generator_k
     heading = (
         f"{options.data.name}: {len(cases)} stores, {len(answered)} questions with gold, "
-        f"{config.retrieval.per_generator_k} a generator, {options.trigger} search, "
+        f"preset {options.preset}, {longest} a generator, {options.trigger} search, "
         f"{embedder.name} {embedder.version}"
     )
     if options.json:

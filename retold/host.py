@@ -26,7 +26,7 @@ from retold.models import (
     WriteResult,
 )
 from retold.store import Store, Transaction
-from retold.text import normalize_alias, require_id, require_list, require_text
+from retold.text import normalize_alias, require_bool, require_id, require_list, require_text
 
 HOST_AGENT: Final = "host"
 BATCH: Final = 64
@@ -195,6 +195,7 @@ class MemoryHost:
         call again with the rest. ``progress`` hears how many are stored so far.
         """
         scope = _scope_of(scope)
+        require_bool(dedup, "dedup")
         principal = _principal_of(scope)
         listed = items if isinstance(items, Iterator) else require_list(items, "items")
         requests = (self._request(scope, _item_of(item)) for item in listed)
@@ -213,8 +214,10 @@ class MemoryHost:
         subject = item.subject
         if isinstance(subject, str):
             subject = EntityMention("person", subject, "about")
-        elif subject is not None:
+        elif isinstance(subject, EntityMention):
             subject = replace(subject, role="about")
+        elif subject is not None:
+            raise InvalidInput("`subject` must be a name or an EntityMention.", field="subject")
         return WriteRequest(
             type=item.type,
             content=item.content,
@@ -253,7 +256,7 @@ def set_grant(
     """Store a grant as ``MemoryHost.grant`` does; no model is needed for it."""
     scope = _scope_of(scope)
     _check_grantable(agent_id, scope)
-    if not (read or write):
+    if not (require_bool(read, "read") | require_bool(write, "write")):
         raise InvalidInput("grant read, write or both; use revoke to take a grant away")
     grant = Grant(agent_id, scope, read, write)
     with store.write() as tx:

@@ -30,6 +30,8 @@ SCREEN_PART = 1 / 16
 """Screening all rows takes as long as comparing this part of them."""
 SCREEN_AFTER = 16
 """Searches that would have used a screen before one is made; making it takes about as long."""
+SCREEN_USELESS = 0.25
+"""A screen that lets more than this part of the rows pass only costs time."""
 _SPARE_ROWS = 1024
 
 
@@ -46,6 +48,7 @@ class Matrix:
         self.references: tuple[References, ...] = ()
         self.screen: Screen | None = None
         self._screen_wanted = 0
+        self._screen_failures = 0
         self._data, self._has = _room(max(capacity, _SPARE_ROWS), dims)
         self._bytes = self._data.data.cast("B")
 
@@ -166,12 +169,13 @@ class Matrix:
     def has_use_for_screen(self, size: int, part: float) -> bool:
         """Return whether a search by a floor in this part of ``size`` rows goes through a screen.
 
-        Where there is none yet, the one call that is told so makes it.
+        Where there is none yet, the caller that is told so makes it.
         """
-        if size * part < SCREEN_ABOVE or part < SCREEN_PART:
+        useless = self._screen_failures >= SCREEN_AFTER
+        if useless or size * part < SCREEN_ABOVE or part < SCREEN_PART:
             return False
         self._screen_wanted += 1
-        return self.screen is not None or self._screen_wanted == SCREEN_AFTER
+        return self.screen is not None or self._screen_wanted % SCREEN_AFTER == 0
 
     def screened(self, size: int) -> Screen:
         """Return a screen of the first ``size`` rows, for ``screen_by``.
@@ -185,6 +189,18 @@ class Matrix:
         made.follow(self._data, size)
         made.wipe(~self._has[:size])
         self.screen = made
+
+    def note_passed(self, passed: int, size: int) -> bool:
+        """Take how many rows a screen let pass; return whether comparing those alone pays.
+
+        A screen that fails again and again is given up: the vectors of some models all lie close
+        together, and a claim unlike everything stored passes more rows than others.
+        """
+        pays = passed <= SCREEN_USELESS * size
+        self._screen_failures = max(0, self._screen_failures + (-1 if pays else 1))
+        if self._screen_failures >= SCREEN_AFTER:
+            self.screen = None
+        return pays
 
     def _grow(self, capacity: int) -> None:
         data, has = _room(capacity, self.dims)

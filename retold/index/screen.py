@@ -41,7 +41,8 @@ class Screen:
     @classmethod
     def fitted(cls, data: Floats, has: Mask, size: int) -> Screen:
         """Return a screen of the first ``size`` rows with their own principal directions."""
-        present = np.flatnonzero(has[:size])
+        # A copy: rows are wiped meanwhile, and numpy counts before it fills.
+        present = np.flatnonzero(has[:size].copy())
         sample = data[present[:: len(present) // SAMPLE_ROWS + 1]]
         moments = (sample.T @ sample).astype(np.float64)
         width = _width(data.shape[1])

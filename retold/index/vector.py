@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -24,6 +25,8 @@ from retold.store.embeddings import unit_vector
 from retold.text.token_text import fields_text
 
 _Fact = TypeVar("_Fact")
+
+logger = logging.getLogger(__name__)
 
 
 class VectorIndex(Projection):
@@ -115,12 +118,18 @@ class VectorIndex(Projection):
             size, part = columns.size, columns.part_of(scope_codes)
             if matrix is None or not matrix.has_use_for_screen(size, part):
                 return columns, None
-        screen = matrix.screen
+            screen = matrix.screen
         if screen is None:
-            screen = matrix.screened(size)
+            try:
+                screen = matrix.screened(size)
+            except (MemoryError, np.linalg.LinAlgError):
+                logger.warning("no screen was made; writes go on without one", exc_info=True)
+                return columns, None
             with self._changing:
                 matrix.screen_by(screen, columns.size)
-        return columns, screen.possible(unit, floor, size)
+        rows = screen.possible(unit, floor, size)
+        with self._changing:
+            return columns, rows if matrix.note_passed(len(rows), size) else None
 
     def search_many(
         self, queries: Sequence[npt.ArrayLike] | Vectors, eligible: Eligible, k: int

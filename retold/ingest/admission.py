@@ -20,7 +20,7 @@ from retold.models import (
 )
 from retold.protocols import ContentPolicy
 from retold.store.codec import require_aware_or_none
-from retold.text import require_id, require_text
+from retold.text import require_bool, require_id, require_text
 
 MAX_CONTENT_CHARS: Final = 1_000
 MAX_HOST_CONTENT_CHARS: Final = 100_000
@@ -107,6 +107,9 @@ def validated(request: WriteRequest) -> WriteRequest:
         require_text(request.attribute, "attribute", MAX_ATTRIBUTE_CHARS)
     if len(request.tags) > MAX_TAGS or len(request.mentions) > MAX_MENTIONS:
         raise InvalidInput(f"at most {MAX_TAGS} tags and {MAX_MENTIONS} entities; split the claim")
+    require_bool(request.allow_inference, "allow_inference")
+    if request.replaces is not None:
+        require_bool(request.replaces, "replaces")
     for tag in request.tags:
         require_text(tag, "tag", MAX_TAG_CHARS)
     for mention in request.mentions:
@@ -138,6 +141,8 @@ def _check_source(request: WriteRequest) -> None:
 
 
 def _check_host_source(source: HostSource) -> None:
+    if not isinstance(source, HostSource):
+        raise InvalidInput("`source` must be a name or a HostSource.", field="source")
     if source.type not in _HOST_SOURCES:
         raise InvalidInput(f"unknown source type {source.type!r}; choose one of {_HOST_SOURCES}")
     require_id(source.id, "source id", allow_slash=True)

@@ -40,7 +40,7 @@ from retold.ingest.preparation import (
 )
 from retold.ingest.segments import Silence
 from retold.ingest.sources import source_of
-from retold.ingest.subject import primary_mention, require_own_subject
+from retold.ingest.subject import NO_ATTRIBUTE, primary_mention, require_own_subject
 from retold.ingest.summaries import ended_at, store_summary, summary_plan, summary_request
 from retold.ingest.trace import WriteTrace
 from retold.models import (
@@ -252,6 +252,8 @@ class Ingestor:
         with trace.stage("evidence"):
             self._refuse_strangers(situation, request)
             plan = self._assemble(request, situation, NOT_YET, may_add_turn=may_add_turn)
+        if request.type == "episodic" and request.attribute not in {None, NO_ATTRIBUTE}:
+            trace.note("attribute_ignored")
         if plan.backing.check.note and not plan.setting.is_host:
             trace.note(plan.backing.check.note)
         with trace.stage("embed"):

@@ -321,7 +321,7 @@ def event_time(
     if request.type != "episodic" and moment > now + ahead:
         raise InvalidInput(
             f"event_at {moment.isoformat()} lies in the future; facts are dated when they were "
-            "said, and future bounds go into valid_from or review_at",
+            "said: leave it out, and give the end of what is said in valid_until",
             field="event_at",
         )
     is_dated_anew = backing.source_kind != "agent_inference" and moment > said_at + ahead

@@ -16,7 +16,7 @@ from retold.config import (
     read_environment,
     resolve_store_path,
 )
-from retold.errors import NotYetAvailable
+from retold.errors import InvalidInput, NotYetAvailable
 from retold.host import MemoryHost
 from retold.memory.asynchronous import AsyncMemorySession
 from retold.memory.session import MemorySession
@@ -25,6 +25,7 @@ from retold.operations.fitting import mismatch, stored_embedding
 from retold.operations.status import StoreStatus, store_status
 from retold.runtime import MemoryRuntime, OnMismatch, Overrides, build_runtime
 from retold.store import Store
+from retold.text import require_bool
 
 
 class Retold:
@@ -176,11 +177,12 @@ class Retold:
     ) -> Principal:
         named = self.runtime.id_source() if session_id is None else session_id
         principal = Principal(agent_id, user_id, named, project_id)
-        if extract:
+        if require_bool(extract, "extract"):
             self.runtime.require_extraction(principal)
         return principal
 
     def _start(self, principal: Principal, *, record: bool, extract: bool) -> MemorySession:
+        require_bool(record, "record")
         if self.store.read_only:
             return MemorySession(self.runtime, principal)
         started = self.runtime.hooks.on_session_start(principal, record=record)
@@ -204,6 +206,10 @@ def resolve_settings(
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; choose one of {choices}")
     named = None if path is None else os.fspath(path)
+    if named == "":
+        raise InvalidInput(
+            "the store's path is empty; name a file, or leave path out", field="path"
+        )
     environ = read_environment()
     if isinstance(config, RetoldConfig):
         file = resolve_store_path(named, environ, lambda: config.store.path)

@@ -153,7 +153,8 @@ class MemorySession:
         ``evidence`` is a verbatim quote. One that the transcript lacks is recorded as a turn whose
         role follows ``source_kind``; None takes the content itself when a user turn contains it.
         ``attribute`` names one current value, such as home_city: anything that can change needs
-        one, since claims without it are filed by their wording and rephrased ones do not meet.
+        one, since claims without it are filed by their wording and rephrased ones do not meet. An
+        episode has none: it happened, and nothing replaces it.
         ``about`` is the subject when it is not the user, and ``mentions`` what else the claim
         names: each a name, the id of an entity that this session may read, or an Entity or
         EntityMention. ``replaces`` False keeps what the attribute holds and adds beside it.

@@ -102,9 +102,12 @@ def fitting_embedder(
     """
     try:
         return embedder_from_config(config)
-    except (RetoldSetupError, ConfigError):
+    except (RetoldSetupError, ConfigError) as missing:
         wanted = named_identity(config)
-        stored = None if creates and not path.exists() else _identity_in(path)
+        if creates and not path.exists():
+            place = f"there is no store at {path} yet; for a new one, "
+            raise type(missing)(place + missing.message) from missing
+        stored = _identity_in(path)
         if stored is None or stored.model == wanted.model:
             raise
     raise misfit(stored, wanted, str(path))

@@ -26,6 +26,8 @@ def policy_text(mode: TriggerMode = "tool_only") -> str:
     for every user, so that a provider's cache of the prompt's beginning holds. Raises InvalidInput
     for another mode.
     """
+    if not isinstance(mode, str):
+        raise InvalidInput(f"a trigger mode is one of {', '.join(TRIGGER_MODES)}")
     return "\n".join(policy_rules(mode).values())
 
 

@@ -10,7 +10,7 @@ from typing import get_args
 from retold.errors import InvalidInput
 from retold.models import MEMORY_TYPES, MemoryType, SearchRequest, Trigger
 from retold.store.codec import in_utc
-from retold.text import require_text
+from retold.text import require_bool, require_text
 
 MAX_QUERIES = 3
 MAX_QUERY_CHARS = 100_000
@@ -28,6 +28,7 @@ def checked_request(request: SearchRequest) -> SearchRequest:
     queries = _texts(request.queries, "queries", MAX_QUERIES, MAX_QUERY_CHARS)
     if type(request.k) is not int or request.k < 1:
         raise InvalidInput("`k` must be a whole number of at least 1.", field="k")
+    require_bool(request.include_history, "include_history")
     if request.trigger not in get_args(Trigger):
         raise InvalidInput(f"`trigger` must be one of {get_args(Trigger)}.", field="trigger")
     since = checked_moment(request.since, "since")
@@ -72,7 +73,8 @@ def _types(types: object) -> tuple[MemoryType, ...] | None:
         return None
     chosen: tuple[MemoryType, ...] = ()
     if isinstance(types, Iterable) and not isinstance(types, str):
-        chosen = tuple(dict.fromkeys(types))
+        named = list(types)
+        chosen = tuple(dict.fromkeys(named)) if all(isinstance(one, str) for one in named) else ()
     unknown = [name for name in chosen if name not in MEMORY_TYPES]
     if unknown or not chosen:
         choices = ", ".join(MEMORY_TYPES)

@@ -55,6 +55,8 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
         name = None
     if not isinstance(name, str):
         raise InvalidInput(f"a store's path is a string or a Path, not {type(path).__name__}")
+    if not name or name == ":memory:":
+        raise InvalidInput("a store is a file on disk; name one, in a temporary folder for a test")
     if "\0" in name:
         raise InvalidInput("the store's path holds a NUL character; remove it")
     if any("\ud800" <= char <= "\udfff" for char in name):
@@ -250,7 +252,7 @@ _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.CorruptError, StoreCorrupt, "the file is damaged; restore a snapshot"),
     (apsw.FormatError, StoreCorrupt, "the file has an unknown format"),
     (apsw.FullError, StoreUnavailable, "the disk is full; free space and try again"),
-    (apsw.ReadOnlyError, StoreUnavailable, "the file is read-only; check its permissions"),
+    (apsw.ReadOnlyError, StoreUnavailable, "the file or its folder is read-only; check both"),
     (apsw.CantOpenError, StoreUnavailable, "the file cannot be opened; check path and permissions"),
     (apsw.PermissionsError, StoreUnavailable, "access was refused; check the file's permissions"),
     (apsw.IOError, StoreUnavailable, "reading or writing the file failed; check the disk"),
@@ -264,11 +266,27 @@ _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
 
 def translate(error: apsw.Error, path: Path | None = None) -> RetoldError:
     """Return our error for a driver error; the driver's text never carries content."""
+    if path is not None and isinstance(error, apsw.CantOpenError):
+        return StoreUnavailable(f"{path}: {_why_closed(path)}")
     for driver, ours, advice in _TRANSLATIONS:
         if isinstance(error, driver):
             return ours(f"{path}: {advice}" if path is not None else advice)
     place = f"{path}: " if path is not None else ""
     return StoreError(f"{place}SQLite refused the statement ({type(error).__name__})")
+
+
+def _why_closed(path: Path) -> str:
+    """Return why a file cannot be opened, as far as a look at its folder tells."""
+    try:
+        if path.is_dir():
+            return "this is a folder; name the file in it"
+        if not path.absolute().parent.is_dir():
+            return f"there is no folder {path.absolute().parent}; make it first"
+        if not path.exists():
+            return "there is no such file, and none could be made; check path and permissions"
+    except OSError:
+        pass
+    return "the file cannot be opened; check its permissions and those of its folder"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from retold.text.checks import (
     MAX_ID_CHARS,
     MAX_PAGE,
+    require_bool,
     require_id,
     require_limit,
     require_list,
@@ -38,6 +39,7 @@ __all__ = [
     "normalize_attribute",
     "normalize_ws",
     "prepare_fts",
+    "require_bool",
     "require_id",
     "require_limit",
     "require_list",

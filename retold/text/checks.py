@@ -81,6 +81,14 @@ def require_list(values: Iterable[T], field: str) -> tuple[T, ...]:
     return tuple(values)
 
 
+def require_bool(value: bool, field: str) -> bool:
+    """Return the switch. Raises ``InvalidInput`` for another type: the text "no" would mean yes."""
+    if type(value) is not bool:
+        kind = type(value).__name__
+        raise InvalidInput(f"`{field}` must be True or False, not {kind}.", field=field)
+    return value
+
+
 def require_limit(limit: int) -> int:
     """Return the most rows that a list shall return. Raises ``InvalidInput`` outside 1 to 1000."""
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:

@@ -38,6 +38,8 @@ _HELP: Final = {
     "downgraded from": "quote the user's own words for what the user stated",
     "ambiguous_mention": "several entities carry a mentioned name, so it is not linked; "
     "memory_get shows the entity_id of each",
+    "attribute_ignored": "an episode replaces nothing and has no attribute; store the value that "
+    "holds now as a semantic memory too",
 }
 """What a model can do about a note."""
 

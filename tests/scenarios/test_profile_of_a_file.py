@@ -153,6 +153,8 @@ def test_what_is_wrong_with_a_file_is_told_before_a_missing_model(offline, folde
         with pytest.raises(refused):
             Retold.open(path)
     for given in ({"read_only": True}, {"create": False}):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable, match="there is no such file"):
             Retold.open(folder / "new.sqlite", **given)
+    with pytest.raises(RetoldSetupError, match=r"there is no store at .*new.sqlite yet; for a new"):
+        Retold.open(folder / "new.sqlite")
     assert not (folder / "new.sqlite").exists()

@@ -170,6 +170,18 @@ def test_attribute_of_which_nothing_remains_is_refused(world, hint):
     assert world.active() == []
 
 
+def test_an_episode_says_that_it_has_no_attribute(world):
+    """Else a caller believes that a second decision replaced the first."""
+    first = world.tell("Chose 12 June for the launch", type="episodic", attribute="launch_date")
+    second = world.tell("Chose 26 June for the launch", type="episodic", attribute="launch_date")
+
+    assert (
+        (first.kind, first.note) == (second.kind, second.note) == ("created", "attribute_ignored")
+    )
+    assert world.record(second).attribute == "-"
+    assert world.tell("Chose a new logo", type="episodic").note is None
+
+
 def test_entity_prefix_inside_an_attribute_decides_nothing(world):
     other = world.tell("Bea prefers aisle seats", mentions=(person("Bea"),), attribute="seat")
     bea = world.record(other).subject_entity_id

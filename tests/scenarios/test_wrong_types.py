@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retold import InvalidInput
+from retold import InvalidInput, Retold, policy_text
 
 CALLS = {
     "forget-surrogate": (lambda session: session.forget("\ud800"), "record_id"),
@@ -22,6 +22,24 @@ CALLS = {
     "search": (lambda session: session.search(5), "queries"),
     "search-types": (lambda session: session.search("x", types=5), "semantic, episodic"),
     "search-entities": (lambda session: session.search("x", entities=5), "entities"),
+    "search-nested-types": (lambda session: session.search("x", types=[["semantic"]]), "types"),
+    "search-history": (lambda session: session.search("x", include_history="no"), "history"),
+    "remember-inference": (
+        lambda session: session.remember("Likes tea", allow_inference="no"),
+        "allow_inference",
+    ),
+    "remember-replaces": (lambda session: session.remember("Likes tea", replaces="no"), "replaces"),
+}
+SCOPE = "project:apollo"
+OPENED = {
+    "grant-read": (lambda opened: opened.host.grant("a", SCOPE, read="0"), "read"),
+    "grant-write": (lambda opened: opened.host.grant("a", SCOPE, write=2), "write"),
+    "record": (lambda opened: opened.session("ana", record="no"), "record"),
+    "extract": (lambda opened: opened.session("ana", extract="no"), "extract"),
+    "dedup": (lambda opened: opened.host.write(SCOPE, "Uses tabs", dedup="no"), "dedup"),
+    "subject": (lambda opened: opened.host.write(SCOPE, "Uses tabs", subject=[]), "subject"),
+    "source": (lambda opened: opened.host.write(SCOPE, "Uses tabs", source=["a"]), "source"),
+    "policy": (lambda opened: policy_text(["tool_only"]), "trigger mode"),
 }
 
 
@@ -36,6 +54,28 @@ def test_session_refuses_what_it_cannot_read_and_stores_nothing(call, world):
 
     assert isinstance(refusal.value, ValueError)
     assert world.retold.row_counts() == before
+
+
+@pytest.mark.parametrize("call", OPENED)
+def test_opened_store_refuses_what_it_cannot_read_and_stores_nothing(call, world):
+    """The text "no" would mean yes: a right, a transcript or a hosted call that nobody wanted."""
+    attempt, named = OPENED[call]
+    before = world.retold.row_counts()
+
+    with pytest.raises(InvalidInput, match=named):
+        attempt(world.retold)
+
+    assert world.retold.row_counts() == before
+
+
+@pytest.mark.parametrize("path", ["", ":memory:"])
+def test_what_names_no_file_makes_none(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InvalidInput, match="file"):
+        Retold.open(path, profile="offline")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_list_takes_types_and_status_from_any_iterable(world):

@@ -379,3 +379,18 @@ def test_damage_found_later_is_named_as_damage(store):
 
     with pytest.raises(StoreCorrupt), Store.open(store.path) as damaged, damaged.read() as tx:
         tx.records.by_seqs(range(1, 51))
+
+
+def test_a_file_that_cannot_be_opened_says_what_is_in_the_way(tmp_path):
+    """Fails when a folder, a missing folder and a missing file read alike."""
+    error = apsw.CantOpenError()
+    (tmp_path / "locked.db").touch()
+    said = {
+        name: str(connection.translate(error, tmp_path / name))
+        for name in (".", "no/such/memory.db", "missing.db", "locked.db")
+    }
+
+    assert "this is a folder" in said["."]
+    assert f"there is no folder {tmp_path / 'no/such'}" in said["no/such/memory.db"]
+    assert "there is no such file" in said["missing.db"]
+    assert "permissions" in said["locked.db"]

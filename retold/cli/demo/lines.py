@@ -21,9 +21,9 @@ def demo_lines(facts: Document) -> Iterator[str]:
     header = facts["header"]
     embedder = header["embedder"]
     yield heading("Retold demo: offline; what follows was read back from the store")
-    yield from _line("embedder", f"{embedder['name']} ({embedder['version']})")
+    judge = f"judge {header['judge']}"
+    yield from _line("embedder", f"{embedder['name']} ({embedder['version']}), {judge}")
     yield from _line("sha256", embedder["sha256"])
-    yield from _line("judge", header["judge"])
     yield from _line("store", f"{clean(header['path'])}, schema {header['schema_version']}")
     for number, session in enumerate(facts["sessions"], start=1):
         yield ""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retold.index.dots import row_dots
-from retold.index.matrix import Matrix
+from retold.index.matrix import SCREEN_AFTER, Matrix
 from retold.index.screen import Screen
 from retold.store.embeddings import UNIT_TOLERANCE
 
@@ -133,3 +133,29 @@ def test_rows_that_change_while_a_screen_is_made_are_followed():
     assert np.flatnonzero(~np.any(matrix.screen._parts[:30], axis=1)).tolist() == [3]
     for row in range(20, 30):
         assert row in matrix.screen.possible(rows[row], 0.99, 30)
+
+
+def test_rows_that_are_wiped_while_a_screen_is_made_do_not_matter(monkeypatch):
+    """Fails when numpy looks through a mask that wiping changes: it counts before it fills."""
+    matrix = filled(clustered(np.random.default_rng(9), 50, 96, 1.0))
+    seen = []
+    real = np.flatnonzero
+    monkeypatch.setattr(np, "flatnonzero", lambda mask: [seen.append(mask), real(mask)][1])
+    matrix.screened(50)
+
+    assert [np.shares_memory(mask, matrix._has) for mask in seen] == [False]
+
+
+def test_a_screen_that_hides_little_is_given_up():
+    """Some models put all texts close together: a screen of them only costs time."""
+    matrix = filled(clustered(np.random.default_rng(10), 40, 96, 0.0))
+    matrix.screen_by(matrix.screened(40), 40)
+    for _ in range(SCREEN_AFTER - 1):
+        assert not matrix.note_passed(40, 40)
+    assert matrix.screen is not None
+    assert matrix.note_passed(4, 40)
+    for _ in range(2):
+        matrix.note_passed(40, 40)
+
+    assert matrix.screen is None
+    assert not any(matrix.has_use_for_screen(10**6, 1.0) for _ in range(3 * SCREEN_AFTER))

@@ -637,6 +637,28 @@ def test_search_near_goes_by_the_rows_of_the_latest_load(index, store, monkeypat
     assert [hit[1] for hit in near(index, store, axis(3), 0.9)] == [1.0]
 
 
+def test_a_screen_that_cannot_be_made_is_tried_again_later(index, store, monkeypatch):
+    """An optimisation that fails must not fail the write that wanted it."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 3)
+    tried = []
+    fitted = Screen.fitted
+
+    def fails_once(*args):
+        tried.append(args[-1])
+        if len(tried) == 1:
+            raise MemoryError
+        return fitted(*args)
+
+    monkeypatch.setattr(Screen, "fitted", fails_once)
+    write(store, *[Row(vector=axis(at % DIMS)) for at in range(40)])
+    refresh(index, store)
+
+    for _ in range(10):
+        assert len(near(index, store, axis(0), 0.9)) == 5
+    assert tried == [40, 40]
+
+
 def test_searches_by_a_floor_make_a_screen_once_it_pays(index, store, monkeypatch):
     """Narrow callers never do: for them comparing all of their rows is less work."""
     monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
