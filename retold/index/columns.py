@@ -370,19 +370,22 @@ class Columns:
         since_us: int | None = None,
         until_us: int | None = None,
         include_history: bool = False,
-        among: Iterable[int] | Rows | None = None,
+        among: Iterable[int] | None = None,
+        among_rows: Rows | None = None,
     ) -> Eligible:
         """Return the rows a caller of these scopes may be shown at ``now_us``.
 
         ``since_us <= event < until_us``. A record is expired from its very ``expires_us`` on: the
         LLD says "before now", and the microsecond between is given to the protective side.
         ``include_history`` admits superseded and expired records, never deleted ones. ``among``
-        narrows to some keys, such as those believed at an earlier moment; an array holds ascending
-        row numbers instead.
+        narrows to some keys, such as those believed at an earlier moment, ``among_rows`` to some
+        ascending row numbers.
         """
         table = _flag_table(None if types is None else frozenset(types), include_history)
         codes = set(scope_codes)
-        rows = self._rows_among(codes, among) if among is not None else self._narrow_rows(codes)
+        if among is not None:
+            among_rows = np.unique(self.rows_of(among))
+        rows = self._narrow_rows(codes) if among_rows is None else self._in(codes, among_rows)
         oldest_expiry = None if include_history else now_us
         where: Rows | slice = slice(0, self._size) if rows is None else rows
         keep = table.take(self._flags[where])
@@ -425,8 +428,7 @@ class Columns:
             rows.sort()
         return rows
 
-    def _rows_among(self, codes: set[int], among: Iterable[int] | Rows) -> Rows:
-        rows = among if isinstance(among, np.ndarray) else np.unique(self.rows_of(among))
+    def _in(self, codes: set[int], rows: Rows) -> Rows:
         return rows[self._scope_table(codes)[self._scope[rows]]]
 
     def _scope_table(self, codes: set[int]) -> Mask:

@@ -27,7 +27,7 @@ _UNUSABLE = f"a stored vector cannot be used; {_DAMAGED}"
 
 
 class Generation:
-    """Rows and vectors since the last full load; ``VectorIndex`` holds the lock for writers.
+    """Rows and vectors since the last full load; ``Projection`` holds the lock for writers.
 
     ``matrix`` is None while there is no dense search, and ``dense_unavailable`` says why.
     """

@@ -24,12 +24,15 @@ GATHER_BELOW = 0.4
 """Copying eligible rows together beats reading all of them below this part (hotpath.md 2)."""
 MOST_REFERENCES = 4
 """Sets of fixed vectors that products are kept for, the latest."""
-SCREEN_ABOVE = 4096
+SCREEN_ABOVE = 8192
 """Fewer rows are all compared in less time than a screen is worth."""
 SCREEN_PART = 1 / 16
 """Screening all rows takes as long as comparing this part of them."""
-SCREEN_AFTER = 16
-"""Searches that would have used a screen before one is made; making it takes about as long."""
+SCREEN_AFTER = 32
+"""Searches that would have used a screen before one is made.
+
+Making it takes as long as 12 to 22 of them with 384 dimensions, and 30 to 60 with 1,024.
+"""
 SCREEN_USELESS = 0.25
 """A screen that lets more than this part of the rows pass only costs time."""
 _SPARE_ROWS = 1024
@@ -97,7 +100,9 @@ class Matrix:
         self._data[row] = 0.0
         for held in self.references:
             held.wipe(row)
-        if self.screen is not None:
+        if self.screen is not None and self.screen.rests_on(row):
+            self.screen, self._screen_wanted = None, 0
+        elif self.screen is not None:
             self.screen.wipe(row)
 
     def holds(self, row: int, vector: Vector | None) -> bool:
@@ -180,14 +185,21 @@ class Matrix:
     def screened(self, size: int) -> Screen:
         """Return a screen of the first ``size`` rows, for ``screen_by``.
 
-        Takes some 40 ms for 50,000 rows, which may be written and wiped meanwhile.
+        It takes some 40 ms for 50,000 rows of 384 numbers, and they may change meanwhile.
         """
         return Screen.fitted(self._data, self._has, size)
 
     def screen_by(self, made: Screen, size: int) -> None:
-        """Use a screen from now on; rows since it was made are added."""
+        """Use a screen from now on; rows since it was made are added.
+
+        It is not used when a row that it rests on was wiped meanwhile.
+        """
+        gone = ~self._has[:size]
+        if made.rests_on(gone):
+            self._screen_wanted = 0
+            return
         made.follow(self._data, size)
-        made.wipe(~self._has[:size])
+        made.wipe(gone)
         self.screen = made
 
     def note_passed(self, passed: int, size: int) -> bool:

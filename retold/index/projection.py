@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeVar
 
 from retold.errors import EmbeddingProfileMismatch, StoreError
 from retold.index.generation import Generation
+from retold.index.remembered import Remembered
 from retold.store import Transaction
 from retold.store.meta import Clocks, EmbeddingIdentity
 from retold.store.projection import ProjectionRow
 
+_Fact = TypeVar("_Fact")
 Freshness = Literal["loaded", "current", "delta", "reloaded"]
 
 COMPACT_ABOVE = 4096
@@ -23,7 +25,7 @@ class Projection:
     """The rows and vectors of one store, loaded whole once and kept current from its changes.
 
     Two locks. ``_refreshing`` serialises refreshes and is held while they read the store, so that
-    a slow one never overwrites what a faster one brought. ``_changing`` is held for
+    a slow one never overwrites what a faster one brought. ``changing`` is held for
     microseconds to milliseconds, while rows are changed or an ``Eligible`` is made. Searching
     holds neither: the rows of an ``Eligible`` never change their meaning and a vector is written
     once, so a refresh and a search do not wait for each other.
@@ -36,7 +38,7 @@ class Projection:
         """Take the identity of the process's embedder; nothing is read yet."""
         self._identity = identity
         self._refreshing = threading.Lock()
-        self._changing = threading.Lock()
+        self.changing = threading.Lock()
         self._generation: Generation | None = None
         self._clocks = Clocks(0, "", 0)
         self._own_writes: dict[int, int] = {}
@@ -112,7 +114,7 @@ class Projection:
 
         Remembered per record, so that refresh skips them. Late and repeated calls are harmless.
         """
-        with self._changing:
+        with self.changing:
             generation = self._generation
             if generation is None:
                 return
@@ -143,10 +145,30 @@ class Projection:
         if reason is not None:
             raise EmbeddingProfileMismatch(reason)
 
-    def _loaded(self) -> Generation:
+    @property
+    def version(self) -> int:
+        """Return the records version that was applied last; own writes may be ahead of it."""
+        return self._clocks.records_version
+
+    def loaded(self) -> Generation:
+        """Return what is loaded; ask under ``changing``. Raises StoreError before a load."""
         if self._generation is None:
             raise StoreError("the index is not loaded; call load or refresh first")
         return self._generation
+
+    def remember(
+        self, tx: Transaction, remembered: Remembered[_Fact], facts: Mapping[int, _Fact]
+    ) -> None:
+        """Keep what a snapshot says, unless the projection has moved beyond it meanwhile.
+
+        What is kept goes when a change of its record is applied, and that of a later one is not
+        applied yet. A record that this process wrote is kept from the next refresh on.
+        """
+        clocks = tx.meta.clocks()
+        with self.changing:
+            if clocks == self._clocks:
+                own = self._own_writes
+                remembered.keep({seq: one for seq, one in facts.items() if seq not in own})
 
     def _covers(self, clocks: Clocks) -> bool:
         """Return whether a snapshot holds nothing that the projection lacks."""
@@ -166,7 +188,7 @@ class Projection:
         The old one stays searchable meanwhile, at the price of two matrices for that time.
         """
         fresh = Generation.load(tx, self._identity, dense_unavailable=dense_unavailable)
-        with self._changing:
+        with self.changing:
             if self._generation is not None:
                 fresh.keep_words_of(self._generation)
             self._generation = fresh
@@ -202,7 +224,7 @@ class Projection:
 
     def _foreign(self, changes: dict[int, int]) -> dict[int, int]:
         """Return the changes that this process did not apply itself."""
-        with self._changing:
+        with self.changing:
             own = self._own_writes
             return {seq: version for seq, version in changes.items() if version > own.get(seq, 0)}
 
@@ -216,7 +238,7 @@ class Projection:
     ) -> None:
         """Apply what others changed, unless a write of ours overtook it meanwhile."""
         present = {row.seq for row in rows}
-        with self._changing:
+        with self.changing:
             if lost is not None and generation.dense_unavailable is None:
                 generation.end_dense(lost)
             for row in rows:

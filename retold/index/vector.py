@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,44 +14,84 @@ from retold.index.bm25 import EligibleWords
 from retold.index.columns import Columns, Eligible, Mask, Rows, Seqs
 from retold.index.generation import Generation
 from retold.index.matrix import Hit, Matrix, Scores, Vector, Vectors
-from retold.index.projection import Projection
-from retold.index.remembered import Remembered
+from retold.index.projection import Freshness, Projection
 from retold.models import MemoryType
 from retold.store import Transaction
 from retold.store.candidates import CandidateRepository, CandidateRow
 from retold.store.codec import to_us
 from retold.store.embeddings import unit_vector
+from retold.store.meta import EmbeddingIdentity
+from retold.store.projection import ProjectionRow
 from retold.text.token_text import fields_text
-
-_Fact = TypeVar("_Fact")
 
 logger = logging.getLogger(__name__)
 
 
-class VectorIndex(Projection):
+class VectorIndex:
     """Eligibility columns with exact cosine search; ``Projection`` says how it keeps current."""
 
+    def __init__(self, identity: EmbeddingIdentity) -> None:
+        """Take the identity of the process's embedder; nothing is read yet."""
+        self._identity = identity
+        self._projection = Projection(identity)
+        self._changing = self._projection.changing
+
+    def __len__(self) -> int:
+        return len(self._projection)
+
     def __repr__(self) -> str:
-        return f"VectorIndex(records={len(self)}, version={self._clocks.records_version})"
+        return f"VectorIndex(records={len(self)}, version={self._projection.version})"
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether a search can begin without a full load."""
+        return self._projection.is_loaded
+
+    @property
+    def dense_unavailable(self) -> str | None:
+        """Return why there is no dense search; None when there is."""
+        return self._projection.dense_unavailable
+
+    def load(self, tx: Transaction) -> None:
+        """Read everything in the snapshot of a read transaction; see ``Projection.load``."""
+        self._projection.load(tx)
+
+    def refresh(self, tx: Transaction, incremental_reload_max: int) -> Freshness:
+        """Bring the index at least to a snapshot; see ``Projection.refresh``."""
+        return self._projection.refresh(tx, incremental_reload_max)
+
+    def note_own_write(self, tx: Transaction, seqs: Iterable[int]) -> None:
+        """Let the index follow a write; see ``Projection.note_own_write``."""
+        self._projection.note_own_write(tx, seqs)
+
+    def apply_committed(
+        self, version: int, rows: Sequence[ProjectionRow], removed: Iterable[int] = ()
+    ) -> None:
+        """Apply committed rows; see ``Projection.apply_committed``."""
+        self._projection.apply_committed(version, rows, removed)
+
+    def require_embedding(self, tx: Transaction) -> None:
+        """Refuse to write vectors that would not fit; see ``Projection.require_embedding``."""
+        self._projection.require_embedding(tx)
 
     @property
     def seqs(self) -> list[int]:
         """Return a diagnostic snapshot: the record key of every row, retired rows included."""
         with self._changing:
-            seqs: list[int] = self._loaded().columns.seqs().tolist()
+            seqs: list[int] = self._projection.loaded().columns.seqs().tolist()
         return seqs
 
     @property
     def live(self) -> Mask:
         """Return a diagnostic snapshot: which rows stand for a record."""
         with self._changing:
-            return self._loaded().columns.live()
+            return self._projection.loaded().columns.live()
 
     @property
     def pos(self) -> dict[int, int]:
         """Return a diagnostic snapshot: the row of every record."""
         with self._changing:
-            columns = self._loaded().columns
+            columns = self._projection.loaded().columns
             rows = np.flatnonzero(columns.live())
             return dict(zip(columns.seqs()[rows].tolist(), rows.tolist(), strict=True))
 
@@ -69,7 +108,7 @@ class VectorIndex(Projection):
     ) -> Eligible:
         """Return what a caller of these scopes may be shown; see ``Columns.eligible``."""
         with self._changing:
-            return self._loaded().columns.eligible(
+            return self._projection.loaded().columns.eligible(
                 scope_codes,
                 now_us=now_us,
                 types=types,
@@ -99,9 +138,9 @@ class VectorIndex(Projection):
         unit = unit_vector(query, self._identity.dims)
         screened, rows = self._possible(unit, floor, scope_codes)
         with self._changing:
-            columns = self._loaded().columns
-            among = rows if columns is screened else None
-            eligible = columns.eligible(scope_codes, now_us=now_us, types=types, among=among)
+            columns = self._projection.loaded().columns
+            kept = rows if columns is screened else None
+            eligible = columns.eligible(scope_codes, now_us=now_us, types=types, among_rows=kept)
         if len(eligible) == 0:
             return []
         matrix, eligible = self._pinned(eligible)
@@ -113,7 +152,7 @@ class VectorIndex(Projection):
     ) -> tuple[Columns, Rows | None]:
         """Return rows outside of which no record is that near; None where a screen is no help."""
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             columns, matrix = generation.columns, generation.matrix
             size, part = columns.size, columns.part_of(scope_codes)
             if matrix is None or not matrix.has_use_for_screen(size, part):
@@ -126,7 +165,8 @@ class VectorIndex(Projection):
                 logger.warning("no screen was made; writes go on without one", exc_info=True)
                 return columns, None
             with self._changing:
-                matrix.screen_by(screen, columns.size)
+                if self._projection.loaded().matrix is matrix:
+                    matrix.screen_by(screen, columns.size)
         rows = screen.possible(unit, floor, size)
         with self._changing:
             return columns, rows if matrix.note_passed(len(rows), size) else None
@@ -157,7 +197,8 @@ class VectorIndex(Projection):
         if held is None:
             held = matrix.referred(vectors, eligible.total)
             with self._changing:
-                matrix.refer(held, eligible.columns.size)
+                if self._projection.loaded().matrix is matrix:
+                    matrix.refer(held, eligible.columns.size)
         return held.nearest(eligible.rows())
 
     def words(self, tx: Transaction, eligible: Eligible) -> EligibleWords:
@@ -167,7 +208,7 @@ class VectorIndex(Projection):
         ``tx`` is the snapshot of the last ``refresh``.
         """
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             eligible = _of_generation(eligible, generation)
         held = generation.lexical.follow(tx, partial(self._rows_now, generation))
         return EligibleWords(held, eligible)
@@ -185,7 +226,7 @@ class VectorIndex(Projection):
         ``tx`` is the snapshot of the last ``refresh``: whoever looks at a newer one asks the store.
         """
         now_us = to_us(tx.now)
-        generation = self._loaded()
+        generation = self._projection.loaded()
         found = generation.rows.known(seqs)
         for seq, row in found.items():
             if row.has_expired(now_us):
@@ -193,7 +234,7 @@ class VectorIndex(Projection):
         missing = [seq for seq in seqs if seq not in found]
         if missing:
             read = CandidateRepository(tx).rows(missing)
-            self._remember(
+            self._projection.remember(
                 tx, generation.rows, {s: r for s, r in read.items() if r.status != "expired"}
             )
             found |= read
@@ -201,7 +242,7 @@ class VectorIndex(Projection):
 
     def texts_of(self, tx: Transaction, seqs: Collection[int]) -> dict[int, str]:
         """Return the ``fields_text`` of records that are indexed; ``tx`` is as in ``rows_of``."""
-        generation = self._loaded()
+        generation = self._projection.loaded()
         found = generation.texts.known(seqs)
         missing = [seq for seq in seqs if seq not in found]
         if missing:
@@ -210,28 +251,14 @@ class VectorIndex(Projection):
                 seq: fields_text([tokens(text) for text in texts if text])
                 for seq, texts in tx.lexical.fields(missing).items()
             }
-            self._remember(tx, generation.texts, read)
+            self._projection.remember(tx, generation.texts, read)
             found |= read
         return found
-
-    def _remember(
-        self, tx: Transaction, remembered: Remembered[_Fact], facts: Mapping[int, _Fact]
-    ) -> None:
-        """Keep what a snapshot says, unless the projection has moved beyond it meanwhile.
-
-        What is kept goes when a change of its record is applied, and that of a later one is not
-        applied yet. A record that this process wrote is kept from the next refresh on.
-        """
-        clocks = tx.meta.clocks()
-        with self._changing:
-            if clocks == self._clocks:
-                own = self._own_writes
-                remembered.keep({seq: one for seq, one in facts.items() if seq not in own})
 
     def vectors_of(self, seqs: Collection[int]) -> tuple[list[int], Vectors]:
         """Return which of the records, by place, have a vector, and those as (n, dims) float32."""
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             matrix = generation.matrix
             row_of = generation.columns.row_of
             found = [(at, row) for at, seq in enumerate(seqs) if (row := row_of(seq)) is not None]
@@ -242,7 +269,7 @@ class VectorIndex(Projection):
     def vector_for(self, seq: int) -> Vector | None:
         """Return a copy of a record's unit vector; None when the index has none."""
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             row = generation.columns.row_of(seq)
             if row is None or generation.matrix is None:
                 return None
@@ -286,7 +313,7 @@ class VectorIndex(Projection):
     def _cosines(self, vector: Vector, seqs: Sequence[int]) -> Scores:
         scores = np.full(len(seqs), np.nan, dtype=np.float32)
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             rows = generation.columns.places(seqs)
             matrix = generation.matrix
         if matrix is not None:
@@ -298,13 +325,13 @@ class VectorIndex(Projection):
         """Return the matrix whose rows ``eligible`` numbers; after a reload, number them again."""
         matrix, eligible = self._pinned_now(eligible)
         if matrix is None:
-            raise EmbeddingProfileMismatch(self._loaded().dense_unavailable)
+            raise EmbeddingProfileMismatch(self._projection.loaded().dense_unavailable)
         return matrix, eligible
 
     def _pinned_now(self, eligible: Eligible) -> tuple[Matrix | None, Eligible]:
         """Return the same, without a matrix while there is no dense search."""
         with self._changing:
-            generation = self._loaded()
+            generation = self._projection.loaded()
             return generation.matrix, _of_generation(eligible, generation)
 
 

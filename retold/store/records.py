@@ -422,7 +422,7 @@ def _inserted(new: NewRecord, row: Mapping[str, Any], seq: int, now: datetime) -
         category=None,
         token_count=row["token_count"],
         index_version=row["index_version"],
-        tags=new.tags,
+        tags=tuple(new.tags),
         entity_ids=(),
     )
 

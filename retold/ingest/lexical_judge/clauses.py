@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.ellipsis import Opened, completed
+from retold.ingest.lexical_judge.ellipsis import Opened
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token
 from retold.ingest.lexical_judge.subject import looks_like_predicate, opens_subject
@@ -37,8 +37,7 @@ def split_sentences(
             sentence.append(token)
             continue
         asks = token.word in {"?", "？"} or _asks(sentence)
-        clauses = tuple(_clauses(sentence, grammar))
-        yield completed(clauses) if grammar is ENGLISH else clauses, asks
+        yield tuple(_clauses(sentence, grammar)), asks
         sentence = []
 
 

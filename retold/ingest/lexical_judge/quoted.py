@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.actor import actor_of, named_midway
 from retold.ingest.lexical_judge.clauses import split_sentences
+from retold.ingest.lexical_judge.ellipsis import completed
 from retold.ingest.lexical_judge.features import CACHED_CLAIMS, count_negators, is_ending
 from retold.ingest.lexical_judge.foreign import is_past_state, is_unreal, stem_foreign
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar, guess, hits
@@ -255,7 +256,8 @@ def read_text(text: str, hint: Grammar = ENGLISH) -> Text:
     """Return the clauses of a folded text in the language its function words point to."""
     grammar, known, tokens = read_words(text, hint)
     parts: list[Part] = []
-    for clauses, asks in split_sentences(tokens, grammar):
+    for cut, asks in split_sentences(tokens, grammar):
+        clauses = completed(cut) if grammar is ENGLISH else cut
         subject = Subject("principal")
         frames = frames_of(clauses)
         for number, clause in enumerate(clauses):

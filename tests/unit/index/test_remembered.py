@@ -121,7 +121,7 @@ def test_words_of_a_removed_record_are_remembered_no_longer() -> None:
     with _two_processes() as (ours, theirs, index):
         _write(ours, index, "insert", 1)
         _require_equal_to_the_store(ours, index)
-        generation = index._loaded()
+        generation = index._projection.loaded()
         assert (len(generation.rows), len(generation.texts)) == (1, 1)
 
         _write(theirs, None, "remove", 1)

@@ -9,6 +9,7 @@ import pytest
 
 from retold.errors import EmbeddingError, EmbeddingProfileMismatch, StoreError
 from retold.index.columns import NO_SESSION
+from retold.index.matrix import Matrix
 from retold.index.screen import Screen
 from retold.index.vector import VectorIndex
 from retold.store import Store
@@ -294,7 +295,7 @@ def test_vector_of_a_removed_row_leaves_the_memory(index, store, other):
     """Line that makes it fail when removed: ``wipe`` in ``Generation.remove``."""
     (gone,) = write(store, Row(vector=axis(1)))
     refresh(index, store)
-    matrix = index._generation.matrix
+    matrix = index._projection.loaded().matrix
     assert matrix.vector(0).any()
     with other.write() as tx:
         remove(tx, gone)
@@ -635,6 +636,46 @@ def test_search_near_goes_by_the_rows_of_the_latest_load(index, store, monkeypat
     monkeypatch.setattr(Screen, "possible", reload_meanwhile)
 
     assert [hit[1] for hit in near(index, store, axis(3), 0.9)] == [1.0]
+
+
+def test_rows_that_are_written_while_a_screen_is_made_pass_it(index, store, monkeypatch):
+    """Fails when the screen is brought to the rows that there were when it was begun."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 1)
+    rng = np.random.default_rng(6)
+    write(store, *[Row(vector=rng.standard_normal(DIMS)) for _ in range(40)])
+    refresh(index, store)
+    late = []
+    fitted = Screen.fitted
+
+    def write_meanwhile(*args):
+        made = fitted(*args)
+        late.extend(write(store, Row(vector=axis(0)), index=index))
+        return made
+
+    monkeypatch.setattr(Screen, "fitted", write_meanwhile)
+    near(index, store, axis(0), 0.9)
+
+    assert near(index, store, axis(0), 0.99) == [(late[0], 1.0)]
+
+
+def test_only_rows_that_pass_the_screen_are_compared(index, store, monkeypatch):
+    """Fails when the screen is made and not used."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 1)
+    write(store, *[Row(vector=axis(at % DIMS)) for at in range(40)])
+    refresh(index, store)
+    compared = []
+    search_many = Matrix.search_many
+
+    def counted(matrix, queries, rows, *args, **options):
+        compared.append(len(rows))
+        return search_many(matrix, queries, rows, *args, **options)
+
+    monkeypatch.setattr(Matrix, "search_many", counted)
+
+    assert len(near(index, store, axis(0), 0.9)) == 5
+    assert compared == [5]
 
 
 def test_a_screen_that_cannot_be_made_is_tried_again_later(index, store, monkeypatch):

@@ -412,7 +412,7 @@ def test_vectors_that_go_in_the_middle_of_a_search_fail_nothing(
     words = world.index.words
 
     def words_after_the_end(*asked: Any) -> Any:
-        world.index._generation.end_dense("replaced meanwhile")  # type: ignore[union-attr]
+        world.index._projection.loaded().end_dense("replaced meanwhile")
         return words(*asked)
 
     monkeypatch.setattr(world.index, "words", words_after_the_end)
