@@ -25,6 +25,8 @@ _ASIDE: Final = lexicon.PREPOSITIONS | frozenset(
     "as however though indeed ever still yet too alas perhaps and or if when to well so".split()
 )
 """Words that open a remark rather than go on with a sentence."""
+_BEFORE_MAY: Final = lexicon.PREPOSITIONS | {"last", "next", "this"}
+"""Words before which "may" is a month."""
 _CONTRASTING: Final = frozenset("rather instead only just merely mostly mainly mind".split())
 _NEAR: Final = 4
 
@@ -88,6 +90,12 @@ def _continuation(clauses: Sequence[Opened], position: int) -> int | None:
 
 def _hangs(clause: Opened) -> bool:
     words = clause.words
+    if (
+        len(words) > 1
+        and words[-1] == "may"
+        and (words[-2][0].isdigit() or words[-2] in _BEFORE_MAY)
+    ):
+        return False
     return len(words) > 1 and (words[-1] in _HANGING or words[-2:] == ("used", "to"))
 
 

@@ -80,6 +80,8 @@ SAID = [
     ("I don't live in Lisbon — I live in Porto.", "The user lives in Porto"),
     ("Nein — ich wohne in Porto.", "Der Nutzer wohnt in Porto"),
     ("The release is on 19 March — not 12 March.", "The release is on 19 March"),
+    ("The trip starts on 10 May, in Rome.", "The trip starts on 10 May"),
+    ("Not on 10 May, the trip starts on 12 June.", "The trip starts on 12 June"),
     ("I work Monday - Friday.", "The user works Monday to Friday"),
     ("My doctor says I'm allergic to nuts.", "The user is allergic to nuts"),
     ("I think I like golf.", "The user likes golf"),

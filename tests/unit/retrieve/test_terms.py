@@ -11,6 +11,7 @@ from retold.retrieve.terms import (
     MAX_ALIAS_NGRAMS,
     MAX_TERM_CHARS,
     MAX_TERMS,
+    QueryTerm,
     TermCoverage,
     alias_ngrams,
     phrases_of,
@@ -434,3 +435,12 @@ def test_alias_ngrams_are_normalised_and_bounded(query, max_alias_tokens):
     assert "" not in ngrams
     assert len(set(ngrams)) == len(ngrams) <= MAX_ALIAS_NGRAMS
     assert list(ngrams) == sorted(ngrams, key=len, reverse=True)
+
+
+def test_a_term_keeps_the_words_of_its_query_to_itself():
+    shown = repr(
+        QueryTerm("secret", ("secret",), ("secret",), runs=(("秘密",),), run_texts=("秘密",))
+    )
+
+    assert "secret" not in shown
+    assert "秘" not in shown
