@@ -73,13 +73,25 @@ _BELIEFS: Final = frozenset(
 _SPOKEN_OF: Final = frozenset({"he", "she", "they"})
 
 
+_SPEAKERS: Final = frozenset("i we me us what whatever to".split())
+"""Words before a belief that leave it to the speaker or to nobody."""
+_NO_BELIEVERS: Final = frozenset("still really honestly just only also always go".split())
+_COUNTED: Final = (
+    lexicon.ARTICLES | lexicon.POSSESSIVES | frozenset("all second only no any".split())
+)
+"""Words before "hope" or "thought" as a noun."""
+
+
 def _believer(words: Sequence[str]) -> Subject | None:
     """Return who is meant in "my boss thinks I like golf": what others think of the principal."""
     for position, word in enumerate(words):
-        if word in _BELIEFS and position and not {"i", "we"} & {*words[:position]}:
+        before = words[:position]
+        if word not in _BELIEFS or not before or before[-1] in _COUNTED:
+            continue
+        if _SPEAKERS.isdisjoint(before) and {*before} - _NO_BELIEVERS:
             following = [next_ for next_ in words[position + 1 : position + 3] if next_ != "that"]
             if following[:1] and following[0] in {"i", "we", "my", "our"}:
-                return Subject("pronoun", words[position - 1])
+                return Subject("pronoun", before[-1])
     return None
 
 

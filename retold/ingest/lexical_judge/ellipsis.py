@@ -11,24 +11,46 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.normalise import Token, plain_token
 from retold.ingest.lexical_judge.subject import LEAD_IN, opens_subject
 
-_DENYING: Final = frozenset("not never no neither hardly barely scarcely".split())
+_DENYING: Final = frozenset({"not", "never", "no"})
 _HANGING: Final = lexicon.AUXILIARIES | {"not", "never"}
 """Words that a verb or a complement must follow."""
+_UNFINISHED: Final = frozenset({("used", "to"), ("going", "to")})
+_BEFORE_MAY: Final = lexicon.PREPOSITIONS | frozenset("last next this early late mid".split())
+"""Words before which "may" is a month."""
 _DOUBTED: Final = frozenset("think believe suppose say feel claim".split())
 _EITHER: Final = frozenset({"or", "nor"})
 _SUBJECTS: Final = frozenset("i we you he she they it this these those there that who".split())
 _RELATIVE: Final = frozenset({"that", "which", "who", "where"})
-_ASIDE: Final = lexicon.PREPOSITIONS | frozenset(
+_REMARKING: Final = lexicon.PREPOSITIONS | frozenset(
     "as however though indeed ever still yet too alas perhaps and or if when to well so".split()
 )
 """Words that open a remark rather than go on with a sentence."""
-_BEFORE_MAY: Final = lexicon.PREPOSITIONS | {"last", "next", "this"}
-"""Words before which "may" is a month."""
-_CONTRASTING: Final = frozenset("rather instead only just merely mostly mainly mind".split())
+_ASIDE: Final = (
+    _REMARKING
+    | _SUBJECTS
+    | frozenset("one some these contrary thank god whatever given unlike even not".split())
+)
+_CONTRASTING: Final = frozenset(
+    "rather instead only just merely mostly mainly usually often normally sometimes mind".split()
+)
+_OWN_MATTER: Final = (
+    lexicon.LIKING
+    | lexicon.DISLIKING
+    | lexicon.AUXILIARIES
+    | lexicon.ENDING
+    | frozenset(
+        "prefer prefers got gave left lost avoid avoids refuse refuses deleted more".split()
+    )
+)
+"""Words that open a statement of its own behind a denial: "I don't eat meat, love fish"."""
+_LOOSE: Final = frozenset("more less so once twice one two three".split())
+_PAIR: Final = 2
 _NEAR: Final = 4
+_MOST_MEMBERS: Final = 12
+_MOST_DENIAL: Final = 12
 
 
 class Opened(NamedTuple):
@@ -78,25 +100,30 @@ def _rejoined(clauses: Sequence[Opened]) -> Iterator[Opened]:
 
 
 def _continuation(clauses: Sequence[Opened], position: int) -> int | None:
-    """Return the place of the clause that goes on with one that breaks off; None for none."""
-    clause, after = clauses[position], range(position + 1, len(clauses))
-    if _doubts(clause):
-        return next((far for far in after if clauses[far].words[:1] == ("that",)), None)
-    if not _hangs(clause):
+    """Return the place of the clause that goes on with one that breaks off; None for none.
+
+    Only remarks stand between the two: "I can't, diabetic" gives a reason.
+    """
+    doubts = _doubts(clauses[position])
+    if not doubts and not _hangs(clauses[position]):
         return None
-    places = [far for far in after if clauses[far].opener == "" and _goes_on(clauses[far])]
-    return next((far for far in places if far > position + 1), next(iter(places), None))
+    for far in range(position + 2, len(clauses)):
+        if not _is_aside(clauses[far - 1]):
+            return None
+        if doubts and clauses[far].words[:1] == ("that",):
+            return far
+        if not doubts and clauses[far].opener == "" and _goes_on(clauses[far]):
+            return far
+    return None
 
 
 def _hangs(clause: Opened) -> bool:
     words = clause.words
-    if (
-        len(words) > 1
-        and words[-1] == "may"
-        and (words[-2][0].isdigit() or words[-2] in _BEFORE_MAY)
-    ):
+    if len(words) < _PAIR:
         return False
-    return len(words) > 1 and (words[-1] in _HANGING or words[-2:] == ("used", "to"))
+    before, last = words[-2:]
+    is_month = last == "may" and (before[0].isdigit() or before in _BEFORE_MAY)
+    return (last in _HANGING and not is_month) or (before, last) in _UNFINISHED
 
 
 def _doubts(clause: Opened) -> bool:
@@ -104,12 +131,18 @@ def _doubts(clause: Opened) -> bool:
     return len(words) > 1 and words[-1] in _DOUBTED and not _DENYING.isdisjoint(words)
 
 
+def _is_aside(clause: Opened) -> bool:
+    words = clause.words
+    if not words or clause.opener:
+        return True
+    return words[0] in _ASIDE or words[0].endswith("ly") or words[-1] == "ago"
+
+
 def _goes_on(clause: Opened) -> bool:
     """Tell whether a clause may be the end of an earlier one and is neither whole nor a remark."""
     first = clause.words[0] if clause.words else ""
-    return (
-        bool(first) and first not in _ASIDE and not first.endswith("ly") and not _is_whole(clause)
-    )
+    remarks = first in _REMARKING or first.endswith("ly")
+    return bool(first) and not remarks and not _is_whole(clause)
 
 
 def _is_whole(clause: Opened) -> bool:
@@ -140,21 +173,44 @@ def _is_member(clause: Opened) -> bool:
     return (
         (clause.opener == "" or clause.opener in _EITHER)
         and bool(words)
-        and words[0] not in _CONTRASTING
+        and words[0] not in _OWN_MATTER
+        and _CONTRASTING.isdisjoint(words)
         and _DENYING.isdisjoint(words)
         and not _is_whole(clause)
     )
 
 
 def _denied(members: Sequence[Opened], denial: tuple[Token, ...]) -> Iterator[Opened]:
-    """Yield the members of a list, denied where "or" joins them or there are several.
+    """Yield what follows a denial: denied where it is a list, in doubt where it may be one.
 
-    A single one is no list but a contrast: "I don't smoke, drink coffee".
+    "I don't smoke, drink or gamble" is one, "I don't drive, take the bus" is none, and of "I can't
+    see well, wear glasses or contacts" only the sense tells.
     """
-    joined = any(_EITHER & {member.opener, *member.words} for member in members)
-    is_list = joined or len(members) > 1
+    prefix: tuple[Token, ...] = ()
+    if members and len(members) <= _MOST_MEMBERS and len(denial) <= _MOST_DENIAL:
+        last = members[-1]
+        before = members[-2] if len(members) > 1 else None
+        if last.opener not in _EITHER:
+            prefix = denial if len(members) > 1 and all(map(_is_bare, members)) else ()
+        elif before is None or (_is_bare(before) and _is_bare(last)):
+            prefix = () if _is_loose(before, last) else denial
+        else:
+            prefix = () if _is_loose(before, last) else _IN_DOUBT
     for member in members:
-        yield Opened(member.opener, denial + member.tokens) if is_list else member
+        yield Opened(member.opener, prefix + member.tokens)
+
+
+_IN_DOUBT: Final = (plain_token("perhaps"),)
+
+
+def _is_bare(clause: Opened) -> bool:
+    """Tell whether a clause is one word, its article left out."""
+    return sum(word not in lexicon.ARTICLES for word in clause.words) == 1
+
+
+def _is_loose(before: Opened | None, last: Opened) -> bool:
+    """Tell whether "or" joins no two members: "a glass or two", "more or less"."""
+    return last.words[0] in _LOOSE or (before is not None and before.words[-1] in _LOOSE)
 
 
 def _denial_of(clause: Opened) -> tuple[Token, ...]:

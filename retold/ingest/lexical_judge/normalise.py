@@ -46,15 +46,30 @@ _ABBREVIATED: Final = re.compile(
 )
 """Abbreviations whose full stop ends no sentence."""
 _LETTER_DASH: Final = re.compile(r"(?<=[^\W\d_])\u2014(?=[^\W\d_])")
-_DENIAL_DASH: Final = re.compile(
-    r"(?:^|(?<=[.!?;,:\n] ))((?:no|nope|nah|not|never|nein|non|n\u00e3o|nee|\u043d\u0435\u0442)\b"
-    r"[^.!?;,\n]{0,40}?) -{1,3} ",
+_ANSWER_DASH: Final = re.compile(
+    r"(?:^|(?<=[.!?\n] ))((?:no|nope|nah|nein|non|n\u00e3o|nee|\u043d\u0435\u0442)) -{1,3} "
+    r"(?![^.!?\n]* -{1,3} )",
     re.IGNORECASE,
 )
-_STATEMENT_DASH: Final = re.compile(r" -{1,3} (?=(?:i|we|he|she|they|it)\b)", re.IGNORECASE)
-"""Dashes that stand for a comma: after a bare denial, and before a clause with its own subject."""
-_CONDITION: Final = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
-"""What a dash must not cut from its consequence."""
+_CONTRAST_DASH: Final = re.compile(
+    r"(?:^|(?<=[.!?,\n] ))((?:not|no)\b[^.!?;,\n-]{1,40}) -{1,3} (?![^.!?\n]* -{1,3} )"
+    r"(?=(?:i|we|he|she|they|it)\b|(?:my|our|the)(?: \w+){1,3} (?:is|are|was|were|has|have)\b)",
+    re.IGNORECASE,
+)
+"""Single dashes that stand for a comma: after a bare answer, and after what something is not where
+a clause with its own subject follows."""
+_STATEMENT_DASH: Final = re.compile(
+    r"(?:^|(?<=[.!?\n] ))([^.!?;\n]{3,120}?) -{1,3} (?![^.!?\n]* -{1,3} )(?=(?:i|we)\b)",
+    re.IGNORECASE,
+)
+_BOUND: Final = re.compile(
+    r"\b(?:if|unless|suppose|maybe|perhaps|possibly|as|when|once|until|sure|way|true|nobody|told"
+    r"|think|thinks|believe|believes|doubt|doubts|say|says|said|claim|claims|that)\b"
+    r"|(?:\b(?:not|never|ever|to|do|does|did|am|is|are|was|were|have|has|had|can|could|will|would"
+    r"|should|may|might|must)|n't|'[a-z]{1,2})$",
+    re.IGNORECASE,
+)
+"""What holds for the clause behind a dash too, or waits for it."""
 _MARKS: Final = frozenset(".!?,;:。！？，；、\n")
 _AFTER_IS: Final = frozenset({"a", "an", "the", "not", "been", "already"})
 _IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
@@ -95,10 +110,15 @@ def fold(text: str) -> str:
     """
     spaced = _LETTER_DASH.sub(" - ", text[:MAX_CHARS])
     folded = unicodedata.normalize("NFKC", spaced.translate(_FOLDED))[:MAX_CHARS].translate(_FOLDED)
-    folded = _DENIAL_DASH.sub(r"\1, ", folded)
-    if not _CONDITION.search(folded):
-        folded = _STATEMENT_DASH.sub(", ", folded)
+    if " -" in folded:
+        folded = _CONTRAST_DASH.sub(r"\1, ", _ANSWER_DASH.sub(r"\1, ", folded))
+        folded = _STATEMENT_DASH.sub(_comma_for_dash, folded)
     return _ABBREVIATED.sub(r"\1", folded)
+
+
+def _comma_for_dash(said: re.Match[str]) -> str:
+    """Return the clause before a dash, cut off where nothing of it holds for the one behind it."""
+    return said.group() if _BOUND.search(said[1]) else f"{said[1]}, "
 
 
 def collapse(text: str) -> str:

@@ -79,7 +79,12 @@ _CONDITIONS: Final = _words(
     "allergic allergy allergies intolerant intolerance coeliac celiac diabetic diabetes asthmatic",
     "asthma pregnant",
 )
+_NAMING_CONDITIONS: Final = tuple(
+    "allerg intoler toler coeliac celiac diabet asthma pregnan react".split()
+)
+"""What words begin with that name a condition or what it does."""
 _ANSWER: Final = 3
+_HOMES: Final = _words("home house flat apartment place address based here")
 _DWELLING: Final = stem("live")
 _PASSING: Final = _words(
     "day days night nights week weeks weekend tomorrow tonight today until till visit visiting",
@@ -96,14 +101,16 @@ def _diagnoses(said: Text, claim: Text) -> bool:
     """
     named = {token.stem for token in claim.tokens if token.word in _CONDITIONS}
     spoken = sum(not token.is_mark for token in said.tokens)
-    heard = {token.stem for token in said.tokens if token.word in _CONDITIONS}
+    heard = any(token.word.startswith(_NAMING_CONDITIONS) for token in said.tokens)
     return bool(named) and not heard and said.grammar is ENGLISH and spoken > _ANSWER
 
 
 def _settles(said: Text, claim: Text) -> bool:
     """Tell whether the claim says that somebody lives where the quote has them for a while."""
-    stays = said.words & _PASSING and not said.words & lexicon.SWITCHING
-    return _DWELLING in claim.stems - said.stems and bool(stays)
+    if _DWELLING not in claim.stems - said.stems or said.words & (lexicon.SWITCHING | _HOMES):
+        return False
+    there = (part for part in said.parts if part.stems & claim.stems)
+    return any(token.word in _PASSING for part in there for token in part.tokens)
 
 
 _WITH: Final = _words("with plus as mit con avec com met")
