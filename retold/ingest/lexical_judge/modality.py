@@ -49,6 +49,8 @@ def is_hypothetical(tokens: Sequence[Token]) -> bool:
         for n, word in enumerate(words)
     ):
         return True
+    if ("possible", "that") in pairwise(words):
+        return True
     if not _PURPOSES.isdisjoint(words) and ("is", "to") in pairwise(words):
         return True
     return any(

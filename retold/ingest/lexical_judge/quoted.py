@@ -37,6 +37,8 @@ _FRAGMENT_OPENERS: Final = frozenset("not never no without nor".split()) | {
 }
 _SELDOM: Final = frozenset({"rarely", "seldom", "infrequently"})
 """Adverbs that deny a habit, though not every instance of it."""
+_RAISING: Final = frozenset("think believe suppose guess imagine reckon".split())
+"""Verbs whose denial means that of what follows: "I don't think I'm allergic"."""
 _HAVING: Final = frozenset("own owns owned possess possesses possessed".split())
 _DATE_LABELS: Final = frozenset({"date", "day"})
 _AGE_LABELS: Final = frozenset({"old", "age"})
@@ -196,6 +198,8 @@ def _negated_predicate(clause: Sequence[Token], grammar: Grammar) -> str:
     for token in clause:
         if token.word in negating:
             seen = True
+        elif seen and grammar is ENGLISH and token.word in _RAISING:
+            continue
         elif seen and (stem := stem_of(token, grammar)):
             return stem
     return ""

@@ -102,7 +102,8 @@ def _diagnoses(said: Text, claim: Text) -> bool:
     named = {token.stem for token in claim.tokens if token.word in _CONDITIONS}
     spoken = sum(not token.is_mark for token in said.tokens)
     heard = any(token.word.startswith(_NAMING_CONDITIONS) for token in said.tokens)
-    return bool(named) and not heard and said.grammar is ENGLISH and spoken > _ANSWER
+    answers = spoken <= _ANSWER and said.words.isdisjoint(lexicon.PRINCIPAL)
+    return bool(named) and not heard and said.grammar is ENGLISH and not answers
 
 
 def _settles(said: Text, claim: Text) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from retold.ingest.lexical_judge import lexicon, unspaced
+from retold.ingest.lexical_judge.clauses import SENTENCE_END
 from retold.ingest.lexical_judge.faults import (
     counterpart_of,
     excludes,
@@ -107,6 +108,8 @@ def _refused(said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Cla
     """Return the rule by which the texts as wholes do not fit, "" when none applies."""
     if _is_task(said, asked):
         return "question"
+    if said.grammar is ENGLISH and _retracts(said, asked_text):
+        return "polarity"
     if excludes(said, asked_text) and not orders_alike(quote, claim):
         return "fragment"
     if _names_otherwise(said, asked_text):
@@ -115,6 +118,22 @@ def _refused(said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Cla
         return "other-subject"
     otherwise = orders_otherwise(quote, claim) or likes_otherwise(said, claim)
     return "order" if otherwise or swaps_roles(said, asked_text) else ""
+
+
+_FALSE: Final = frozenset("wrong false untrue incorrect".split())
+
+
+def _retracts(said: Text, claim: Text) -> bool:
+    """Tell whether a quote calls wrong what the claim says: "I live in Porto, which is wrong".
+
+    Behind it in the same sentence: "no, that's wrong" opens a correction.
+    """
+    words = [token.word for token in said.tokens]
+    for at, (first, copula, last) in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        if first in {"that", "which", "this", "it"} and copula in lexicon.BE and last in _FALSE:
+            before = takewhile(lambda token: token.word not in SENTENCE_END, said.tokens[:at][::-1])
+            return any(token.stem in claim.stems for token in before)
+    return False
 
 
 _TASKS: Final = frozenset(
