@@ -195,7 +195,7 @@ class Matrix:
         It is not used when a row that it rests on was wiped meanwhile.
         """
         gone = ~self._has[:size]
-        if made.rests_on(gone):
+        if made.rests_on(gone) or self._screen_failures >= SCREEN_AFTER:
             self._screen_wanted = 0
             return
         made.follow(self._data, size)

@@ -151,7 +151,7 @@ class Projection:
         return self._clocks.records_version
 
     def loaded(self) -> Generation:
-        """Return what is loaded; ask under ``changing``. Raises StoreError before a load."""
+        """Return what is loaded; ``changing`` keeps it so. Raises StoreError before a load."""
         if self._generation is None:
             raise StoreError("the index is not loaded; call load or refresh first")
         return self._generation

@@ -64,6 +64,8 @@ class Retold:
         profile at once or an unknown profile, RetoldSetupError for a missing model or package,
         MigrationRequired, ForeignFile, EmbeddingProfileMismatch and StoreUnavailable.
         """
+        for switch, value in (("create", create), ("migrate", migrate), ("read_only", read_only)):
+            require_bool(value, switch)
         file, applied = resolve_settings(path, config, profile)
         runtime = build_runtime(
             applied.config,
@@ -129,6 +131,7 @@ class Retold:
         with ``extract`` also RetoldSetupError for a model, package or key that is missing, and
         HostedNotAllowed.
         """
+        require_bool(record, "record")
         principal = self._principal(user_id, agent_id, session_id, project_id, extract=extract)
         return self._start(principal, record=record, extract=extract)
 
@@ -147,6 +150,7 @@ class Retold:
         Arguments and errors are those of ``session``; nothing is stored before the block is
         entered or the first call is awaited.
         """
+        require_bool(record, "record")
         principal = self._principal(user_id, agent_id, session_id, project_id, extract=extract)
         return AsyncMemorySession(
             lambda: self._start(principal, record=record, extract=extract), principal
@@ -182,7 +186,6 @@ class Retold:
         return principal
 
     def _start(self, principal: Principal, *, record: bool, extract: bool) -> MemorySession:
-        require_bool(record, "record")
         if self.store.read_only:
             return MemorySession(self.runtime, principal)
         started = self.runtime.hooks.on_session_start(principal, record=record)
@@ -206,7 +209,7 @@ def resolve_settings(
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; choose one of {choices}")
     named = None if path is None else os.fspath(path)
-    if named == "":
+    if named is not None and not named:
         raise InvalidInput(
             "the store's path is empty; name a file, or leave path out", field="path"
         )

@@ -42,7 +42,7 @@ from retold.results import ExtractionHandle, Profile, SearchPage, Status
 from retold.retrieve import lookup
 from retold.retrieve.lookup import Lookup, Page, RecordView
 from retold.runtime import MemoryRuntime
-from retold.text import require_list
+from retold.text import require_bool, require_list
 from retold.tools.caller import Caller, ToolParts
 from retold.tools.handlers import ToolHandlers
 from retold.tools.session_tools import SessionTools
@@ -396,7 +396,7 @@ class MemorySession:
         """
         if self._finished is not None:
             return self._finished
-        wanted = self._extract if extract is None else extract
+        wanted = self._extract if extract is None else require_bool(extract, "extract")
         if wanted:
             self._require_writable()
             self._runtime.require_extraction(self.principal)

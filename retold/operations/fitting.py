@@ -104,13 +104,21 @@ def fitting_embedder(
         return embedder_from_config(config)
     except (RetoldSetupError, ConfigError) as missing:
         wanted = named_identity(config)
-        if creates and not path.exists():
+        if creates and _may_be_made(path):
             place = f"there is no store at {path} yet; for a new one, "
-            raise type(missing)(place + missing.message) from missing
+            raise type(missing)(place + missing.message, **missing.details) from missing
         stored = _identity_in(path)
         if stored is None or stored.model == wanted.model:
             raise
     raise misfit(stored, wanted, str(path))
+
+
+def _may_be_made(path: Path) -> bool:
+    """Return whether there is no file, and a folder to make one in."""
+    try:
+        return not path.exists() and path.absolute().parent.is_dir()
+    except OSError:
+        return False
 
 
 def _identity_in(path: Path) -> EmbeddingIdentity | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import time
@@ -61,6 +62,11 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
         raise InvalidInput("the store's path holds a NUL character; remove it")
     if any("\ud800" <= char <= "\udfff" for char in name):
         raise InvalidInput("the store's path is not valid Unicode; give the file another name")
+    try:
+        os.stat(name)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInput("the store's path is too long for a file name") from None
     return Path(name)
 
 
@@ -253,7 +259,7 @@ _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.FormatError, StoreCorrupt, "the file has an unknown format"),
     (apsw.FullError, StoreUnavailable, "the disk is full; free space and try again"),
     (apsw.ReadOnlyError, StoreUnavailable, "the file or its folder is read-only; check both"),
-    (apsw.CantOpenError, StoreUnavailable, "the file cannot be opened; check path and permissions"),
+    (apsw.CantOpenError, StoreUnavailable, "the file cannot be opened; check its permissions"),
     (apsw.PermissionsError, StoreUnavailable, "access was refused; check the file's permissions"),
     (apsw.IOError, StoreUnavailable, "reading or writing the file failed; check the disk"),
     (apsw.NoMemError, StoreUnavailable, "SQLite ran out of memory"),
@@ -266,8 +272,10 @@ _TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
 
 def translate(error: apsw.Error, path: Path | None = None) -> RetoldError:
     """Return our error for a driver error; the driver's text never carries content."""
-    if path is not None and isinstance(error, apsw.CantOpenError):
-        return StoreUnavailable(f"{path}: {_why_closed(path)}")
+    if path is not None and isinstance(error, apsw.CantOpenError | apsw.IOError):
+        reason = _in_the_way(path)
+        if reason is not None:
+            return StoreUnavailable(f"{path}: {reason}")
     for driver, ours, advice in _TRANSLATIONS:
         if isinstance(error, driver):
             return ours(f"{path}: {advice}" if path is not None else advice)
@@ -275,18 +283,21 @@ def translate(error: apsw.Error, path: Path | None = None) -> RetoldError:
     return StoreError(f"{place}SQLite refused the statement ({type(error).__name__})")
 
 
-def _why_closed(path: Path) -> str:
-    """Return why a file cannot be opened, as far as a look at its folder tells."""
+def _in_the_way(path: Path) -> str | None:
+    """Return why there is no file to open, as far as a look at the path tells; None if it does."""
+    folder = path.absolute().parent
     try:
         if path.is_dir():
             return "this is a folder; name the file in it"
-        if not path.absolute().parent.is_dir():
-            return f"there is no folder {path.absolute().parent}; make it first"
+        if not folder.exists():
+            return f"there is no folder {folder}"
+        if not folder.is_dir():
+            return f"{folder} is a file and no folder"
         if not path.exists():
-            return "there is no such file, and none could be made; check path and permissions"
+            return "there is no such file; check the path, and who may write in its folder"
     except OSError:
         pass
-    return "the file cannot be opened; check its permissions and those of its folder"
+    return None
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def require_list(values: Iterable[T], field: str) -> tuple[T, ...]:
 def require_bool(value: bool, field: str) -> bool:
     """Return the switch. Raises ``InvalidInput`` for another type: the text "no" would mean yes."""
     if type(value) is not bool:
-        kind = type(value).__name__
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise InvalidInput(f"`{field}` must be True or False, not {kind}.", field=field)
     return value
 

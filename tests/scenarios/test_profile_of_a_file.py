@@ -148,6 +148,7 @@ def test_what_is_wrong_with_a_file_is_told_before_a_missing_model(offline, folde
         (foreign, ForeignFile),
         (damaged, StoreCorrupt),
         (folder, StoreUnavailable),
+        (folder / "no" / "such.sqlite", StoreUnavailable),
         (folder / "new.sqlite", RetoldSetupError),
     ):
         with pytest.raises(refused):

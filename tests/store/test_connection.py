@@ -13,6 +13,7 @@ import pytest
 
 from retold.errors import (
     ForeignFile,
+    InvalidInput,
     RetoldSetupError,
     StoreBusy,
     StoreCorrupt,
@@ -383,14 +384,21 @@ def test_damage_found_later_is_named_as_damage(store):
 
 def test_a_file_that_cannot_be_opened_says_what_is_in_the_way(tmp_path):
     """Fails when a folder, a missing folder and a missing file read alike."""
-    error = apsw.CantOpenError()
-    (tmp_path / "locked.db").touch()
-    said = {
-        name: str(connection.translate(error, tmp_path / name))
-        for name in (".", "no/such/memory.db", "missing.db", "locked.db")
-    }
+    (tmp_path / "notes.txt").touch()
+    said = {}
+    for name in (".", "no/such/memory.db", "missing.db", "notes.txt/memory.db"):
+        with pytest.raises(StoreUnavailable) as refused:
+            Store.open(tmp_path / name, read_only=True)
+        said[name] = str(refused.value)
 
     assert "this is a folder" in said["."]
     assert f"there is no folder {tmp_path / 'no/such'}" in said["no/such/memory.db"]
     assert "there is no such file" in said["missing.db"]
-    assert "permissions" in said["locked.db"]
+    assert "notes.txt is a file and no folder" in said["notes.txt/memory.db"]
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="too long"):
+        Store.open(tmp_path / ("x" * 300))
+
+    assert list(tmp_path.iterdir()) == []

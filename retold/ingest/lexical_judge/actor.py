@@ -63,16 +63,6 @@ _REPORTS: Final = frozenset(
     "admit admits admitted announce announces announced swear swears swore joke jokes joked "
     "write writes wrote report reports reported know knows".split()
 )
-_BELIEFS: Final = frozenset(
-    "think thinks thought believe believes believed assume assumes assumed suppose supposes "
-    "supposed suspect suspects suspected imagine imagines imagined guess guesses guessed reckon "
-    "reckons reckoned presume presumes presumed figure figures figured pretend pretends pretended "
-    "hope hopes hoped wish wishes wished fear fears feared doubt doubts doubted".split()
-)
-"""Verbs by which what follows is in somebody's mind; who says or knows it vouches for it."""
-_SPOKEN_OF: Final = frozenset({"he", "she", "they"})
-
-
 _SPEAKERS: Final = frozenset("i we me us what whatever to".split())
 """Words before a belief that leave it to the speaker or to nobody."""
 _NO_BELIEVERS: Final = frozenset("still really honestly just only also always go".split())
@@ -80,6 +70,14 @@ _COUNTED: Final = (
     lexicon.ARTICLES | lexicon.POSSESSIVES | frozenset("all second only no any".split())
 )
 """Words before "hope" or "thought" as a noun."""
+_BELIEFS: Final = frozenset(
+    "think thinks thought believe believes believed assume assumes assumed suppose supposes "
+    "supposed suspect suspects suspected imagine imagines imagined presume presumes presumed "
+    "pretend pretends pretended "
+    "hope hopes hoped wish wishes wished fear fears feared doubt doubts doubted".split()
+)
+"""Verbs by which what follows is in somebody's mind; who says or knows it vouches for it."""
+_SPOKEN_OF: Final = frozenset({"he", "she", "they"})
 
 
 def _believer(words: Sequence[str]) -> Subject | None:

@@ -1,4 +1,4 @@
-"""Clauses that lack what an earlier one holds: what a parenthesis cut off, and denied lists.
+"""Clauses that lack what an earlier one of their sentence holds.
 
 "I don't, however, eat meat" denies that the speaker eats meat, and "I don't smoke, drink or gamble"
 denies three things. Cut at their marks, the last clause of each says the opposite.
@@ -47,10 +47,17 @@ _OWN_MATTER: Final = (
 )
 """Words that open a statement of its own behind a denial: "I don't eat meat, love fish"."""
 _LOOSE: Final = frozenset("more less so once twice one two three".split())
-_PAIR: Final = 2
+_REACH: Final = 6
+"""Clauses behind one that breaks off among which its end is looked for."""
 _NEAR: Final = 4
-_MOST_MEMBERS: Final = 12
-_MOST_DENIAL: Final = 12
+"""Words of a clause among which its verb shows that it has a subject."""
+_MOST: Final = 12
+"""Members of a denied list, and words of its denial; what is longer is no list."""
+_IN_DOUBT: Final = (plain_token("perhaps"),)
+_TURNING: Final = lexicon.ENDING | frozenset(
+    "without skip skips skipped miss misses missed".split()
+)
+"""Words that turn a denial round: "I don't go a week without swimming"."""
 
 
 class Opened(NamedTuple):
@@ -107,7 +114,7 @@ def _continuation(clauses: Sequence[Opened], position: int) -> int | None:
     doubts = _doubts(clauses[position])
     if not doubts and not _hangs(clauses[position]):
         return None
-    for far in range(position + 2, len(clauses)):
+    for far in range(position + 2, min(position + 2 + _REACH, len(clauses))):
         if not _is_aside(clauses[far - 1]):
             return None
         if doubts and clauses[far].words[:1] == ("that",):
@@ -119,7 +126,7 @@ def _continuation(clauses: Sequence[Opened], position: int) -> int | None:
 
 def _hangs(clause: Opened) -> bool:
     words = clause.words
-    if len(words) < _PAIR:
+    if len(words) <= 1:
         return False
     before, last = words[-2:]
     is_month = last == "may" and (before[0].isdigit() or before in _BEFORE_MAY)
@@ -176,6 +183,7 @@ def _is_member(clause: Opened) -> bool:
         and words[0] not in _OWN_MATTER
         and _CONTRASTING.isdisjoint(words)
         and _DENYING.isdisjoint(words)
+        and _TURNING.isdisjoint(words)
         and not _is_whole(clause)
     )
 
@@ -187,7 +195,7 @@ def _denied(members: Sequence[Opened], denial: tuple[Token, ...]) -> Iterator[Op
     see well, wear glasses or contacts" only the sense tells.
     """
     prefix: tuple[Token, ...] = ()
-    if members and len(members) <= _MOST_MEMBERS and len(denial) <= _MOST_DENIAL:
+    if members and len(members) <= _MOST and len(denial) <= _MOST:
         last = members[-1]
         before = members[-2] if len(members) > 1 else None
         if last.opener not in _EITHER:
@@ -198,9 +206,6 @@ def _denied(members: Sequence[Opened], denial: tuple[Token, ...]) -> Iterator[Op
             prefix = () if _is_loose(before, last) else _IN_DOUBT
     for member in members:
         yield Opened(member.opener, prefix + member.tokens)
-
-
-_IN_DOUBT: Final = (plain_token("perhaps"),)
 
 
 def _is_bare(clause: Opened) -> bool:
@@ -216,11 +221,13 @@ def _is_loose(before: Opened | None, last: Opened) -> bool:
 def _denial_of(clause: Opened) -> tuple[Token, ...]:
     """Return a clause up to its denial, which something follows; nothing where it denies nothing.
 
-    A bare "not green" excludes a thing and denies no list; "not only" denies nothing.
+    A bare "not green" excludes a thing and denies no list; "not only" denies nothing, nor does what
+    is turned round again.
     """
     places = [at for at, token in enumerate(clause.tokens) if token.word in _DENYING]
     last = places[0] if places else 0
     follows = clause.tokens[last + 1 : last + 2]
-    if last == 0 or not follows or follows[0].word in _CONTRASTING:
+    turned = any(token.word in _TURNING for token in clause.tokens[last + 1 :])
+    if last == 0 or not follows or follows[0].word in _CONTRASTING or turned:
         return ()
     return clause.tokens[: last + 1]

@@ -46,30 +46,37 @@ _ABBREVIATED: Final = re.compile(
 )
 """Abbreviations whose full stop ends no sentence."""
 _LETTER_DASH: Final = re.compile(r"(?<=[^\W\d_])\u2014(?=[^\W\d_])")
+"""A long dash between two words without blanks; no compound is written so."""
+_MOST_DASHES: Final = 64
+"""Long dashes that get blanks, so that hardly anything falls off the end of a text."""
 _ANSWER_DASH: Final = re.compile(
-    r"(?:^|(?<=[.!?\n] ))((?:no|nope|nah|nein|non|n\u00e3o|nee|\u043d\u0435\u0442)) -{1,3} "
+    r"(?:^|(?<=[.!?] )|(?<=\n))((?:no|nope|nah|nein|non|n\u00e3o|nee|\u043d\u0435\u0442)) -{1,3} "
     r"(?![^.!?\n]* -{1,3} )",
     re.IGNORECASE,
 )
+"""The only dash of a sentence, after a bare answer."""
 _CONTRAST_DASH: Final = re.compile(
-    r"(?:^|(?<=[.!?,\n] ))((?:not|no)\b[^.!?;,\n-]{1,40}) -{1,3} (?![^.!?\n]* -{1,3} )"
+    r"(?:^|(?<=[.!?,] )|(?<=\n))((?:not|no)\b[^.!?;,\n-]{1,40}) -{1,3} (?![^.!?\n]* -{1,3} )"
     r"(?=(?:i|we|he|she|they|it)\b|(?:my|our|the)(?: \w+){1,3} (?:is|are|was|were|has|have)\b)",
     re.IGNORECASE,
 )
-"""Single dashes that stand for a comma: after a bare answer, and after what something is not where
-a clause with its own subject follows."""
+"""The only dash of a sentence, after what something is not and before a clause of its own."""
 _STATEMENT_DASH: Final = re.compile(
-    r"(?:^|(?<=[.!?\n] ))([^.!?;\n]{3,120}?) -{1,3} (?![^.!?\n]* -{1,3} )(?=(?:i|we)\b)",
+    r"(?:^|(?<=[.!?] )|(?<=\n))((?:i|we)\b[^.!?;\n]{3,120}?) -{1,3} (?![^.!?\n]* -{1,3} )"
+    r"(?=(?:i|we)\b)",
     re.IGNORECASE,
 )
+"""The only dash of a sentence, between two clauses of the speaker."""
 _BOUND: Final = re.compile(
-    r"\b(?:if|unless|suppose|maybe|perhaps|possibly|as|when|once|until|sure|way|true|nobody|told"
-    r"|think|thinks|believe|believes|doubt|doubts|say|says|said|claim|claims|that)\b"
+    r"\b(?:if|unless|suppose|supposing|assuming|maybe|perhaps|possibly|as|when|once|until|sure|way"
+    r"|true|nobody|told|think|thinks|believe|believes|doubt|doubts|say|says|said|claim|claims|that"
+    r"|idea|yet|now|again|certain|confirmed|imagine|imagined|according|dreamt|dreamed|hope|wish"
+    r"|heard|pretend|pretended)\b"
     r"|(?:\b(?:not|never|ever|to|do|does|did|am|is|are|was|were|have|has|had|can|could|will|would"
     r"|should|may|might|must)|n't|'[a-z]{1,2})$",
     re.IGNORECASE,
 )
-"""What holds for the clause behind a dash too, or waits for it."""
+"""What holds, or may hold, for the clause behind a dash too."""
 _MARKS: Final = frozenset(".!?,;:。！？，；、\n")
 _AFTER_IS: Final = frozenset({"a", "an", "the", "not", "been", "already"})
 _IS_AFTER: Final = frozenset("it that there here he she what who where let everything".split())
@@ -106,18 +113,20 @@ class Token(NamedTuple):
 def fold(text: str) -> str:
     """Return the first `MAX_CHARS` characters in NFKC with one form of quotes, dashes, spaces.
 
+    A dash that separates two statements becomes a comma, and the full stop of an abbreviation goes.
     Lone surrogates survive as they are: they match no word and so carry no meaning here.
     """
-    spaced = _LETTER_DASH.sub(" - ", text[:MAX_CHARS])
+    spaced = _LETTER_DASH.sub(" - ", text[:MAX_CHARS], count=_MOST_DASHES)
     folded = unicodedata.normalize("NFKC", spaced.translate(_FOLDED))[:MAX_CHARS].translate(_FOLDED)
     if " -" in folded:
-        folded = _CONTRAST_DASH.sub(r"\1, ", _ANSWER_DASH.sub(r"\1, ", folded))
+        folded = _ANSWER_DASH.sub(r"\1, ", folded)
+        folded = _CONTRAST_DASH.sub(_comma_for_dash, folded)
         folded = _STATEMENT_DASH.sub(_comma_for_dash, folded)
     return _ABBREVIATED.sub(r"\1", folded)
 
 
 def _comma_for_dash(said: re.Match[str]) -> str:
-    """Return the clause before a dash, cut off where nothing of it holds for the one behind it."""
+    """Return the clause before a dash with a comma where nothing in it may hold for the next."""
     return said.group() if _BOUND.search(said[1]) else f"{said[1]}, "
 
 

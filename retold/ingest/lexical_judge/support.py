@@ -52,6 +52,7 @@ _ASKED_FOR: Final = frozenset(
     snowball(word) for word in lexicon.ATTRIBUTE_NOUNS | {"favourite", "favorite"}
 )
 """Stems that a question supplies, so that a short answer need not repeat them."""
+_FALSE: Final = frozenset("wrong false untrue incorrect".split())
 _EAST_ASIAN: Final[frozenset[Script]] = frozenset({"han", "kana"})
 
 
@@ -120,19 +121,20 @@ def _refused(said: Text, asked_text: Text, asked: Part, quote: Claim, claim: Cla
     return "order" if otherwise or swaps_roles(said, asked_text) else ""
 
 
-_FALSE: Final = frozenset("wrong false untrue incorrect".split())
-
-
 def _retracts(said: Text, claim: Text) -> bool:
     """Tell whether a quote calls wrong what the claim says: "I live in Porto, which is wrong".
 
     Behind it in the same sentence: "no, that's wrong" opens a correction.
     """
     words = [token.word for token in said.tokens]
-    for at, (first, copula, last) in enumerate(zip(words, words[1:], words[2:], strict=False)):
-        if first in {"that", "which", "this", "it"} and copula in lexicon.BE and last in _FALSE:
+    triples = zip(words, words[1:], words[2:], [*words[3:], "."], strict=False)
+    for at, (first, copula, last, follows) in enumerate(triples):
+        ends = follows in SENTENCE_END | {","}
+        points = first in {"that", "which", "this", "it"} and copula in lexicon.BE
+        if ends and points and last in _FALSE and words[at - 1 : at] != ["because"]:
             before = takewhile(lambda token: token.word not in SENTENCE_END, said.tokens[:at][::-1])
-            return any(token.stem in claim.stems for token in before)
+            if any(token.stem in claim.stems for token in before):
+                return True
     return False
 
 

@@ -73,7 +73,7 @@ def test_rows_along_and_across_the_directions_are_not_hidden(seed, along):
 
 
 def test_most_rows_are_hidden_where_few_directions_say_most():
-    """Half of the rows pass when the directions are any others, and all without them."""
+    """Half of the rows pass when the directions are any others."""
     rng = np.random.default_rng(4)
     turned = np.linalg.qr(rng.standard_normal((384, 384)))[0]
     steep = np.arange(1, 385) ** -0.7
