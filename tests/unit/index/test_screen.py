@@ -181,6 +181,8 @@ def test_a_screen_that_hides_little_is_given_up():
     """Some models put all texts close together: a screen of them only costs time."""
     matrix = filled(clustered(np.random.default_rng(10), 40, 96, 0.0))
     matrix.screen_by(matrix.screened(40), 40)
+    for _ in range(100):
+        assert matrix.note_passed(1, 40)
     for _ in range(SCREEN_AFTER - 1):
         assert not matrix.note_passed(40, 40)
     assert matrix.screen is not None

@@ -659,6 +659,26 @@ def test_rows_that_are_written_while_a_screen_is_made_pass_it(index, store, monk
     assert near(index, store, axis(0), 0.99) == [(late[0], 1.0)]
 
 
+def test_a_screen_whose_vectors_were_dropped_meanwhile_is_not_used(index, store, monkeypatch):
+    """Fails when rows without vectors are looked for in a matrix that follows them no longer."""
+    monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
+    monkeypatch.setattr("retold.index.matrix.SCREEN_AFTER", 1)
+    write(store, *[Row(vector=axis(at % DIMS)) for at in range(40)])
+    refresh(index, store)
+    fitted = Screen.fitted
+
+    def lose_meanwhile(*args):
+        made = fitted(*args)
+        index._projection.loaded().end_dense("replaced meanwhile")
+        write(store, *[Row()] * 1100, index=index)
+        return made
+
+    monkeypatch.setattr(Screen, "fitted", lose_meanwhile)
+
+    with pytest.raises(EmbeddingProfileMismatch, match="replaced meanwhile"):
+        near(index, store, axis(0), 0.9)
+
+
 def test_only_rows_that_pass_the_screen_are_compared(index, store, monkeypatch):
     """Fails when the screen is made and not used."""
     monkeypatch.setattr("retold.index.matrix.SCREEN_ABOVE", 20)
