@@ -385,7 +385,7 @@ class Columns:
         codes = set(scope_codes)
         if among is not None:
             among_rows = np.unique(self.rows_of(among))
-        rows = self._narrow_rows(codes) if among_rows is None else self._in(codes, among_rows)
+        rows = self._narrow_rows(codes) if among_rows is None else self._within(codes, among_rows)
         oldest_expiry = None if include_history else now_us
         where: Rows | slice = slice(0, self._size) if rows is None else rows
         keep = table.take(self._flags[where])
@@ -428,7 +428,8 @@ class Columns:
             rows.sort()
         return rows
 
-    def _in(self, codes: set[int], rows: Rows) -> Rows:
+    def _within(self, codes: set[int], rows: Rows) -> Rows:
+        """Return those of some rows that lie in the scopes."""
         return rows[self._scope_table(codes)[self._scope[rows]]]
 
     def _scope_table(self, codes: set[int]) -> Mask:

@@ -172,7 +172,7 @@ class Matrix:
         self.references = (*others[1 - MOST_REFERENCES :], made)
 
     def has_use_for_screen(self, size: int, part: float) -> bool:
-        """Return whether a search by a floor in this part of ``size`` rows goes through a screen.
+        """Count a search by a floor in this part of ``size`` rows; return whether it uses a screen.
 
         Where there is none yet, the caller that is told so makes it.
         """

@@ -60,7 +60,8 @@ class Retold:
         standard; a file that is still to be migrated names none. A YAML file that names no profile
         goes on with the store's. ``path`` None takes
         RETOLD_STORE, then ``store.path`` of the configuration. A ``read_only`` store is searched
-        and read; what would write raises StoreUnavailable. Raises ValueError for config and
+        and read; what would write raises StoreUnavailable. Raises InvalidInput for a path that no
+        file can have and for a switch that is neither True nor False, ValueError for config and
         profile at once or an unknown profile, RetoldSetupError for a missing model or package,
         MigrationRequired, ForeignFile, EmbeddingProfileMismatch and StoreUnavailable.
         """

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.ellipsis import Opened
 from retold.ingest.lexical_judge.languages import ENGLISH, Grammar
 from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.opened import Opened
 from retold.ingest.lexical_judge.subject import looks_like_predicate, opens_subject
 
 SENTENCE_END: Final = frozenset(".!?。！？\n")

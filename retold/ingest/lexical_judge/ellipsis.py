@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
 from retold.ingest.lexical_judge.normalise import Token, plain_token
-from retold.ingest.lexical_judge.subject import LEAD_IN, opens_subject
+from retold.ingest.lexical_judge.opened import Opened
+from retold.ingest.lexical_judge.subject import opens_subject
 
 _DENYING: Final = frozenset({"not", "never", "no"})
 _HANGING: Final = lexicon.AUXILIARIES | {"not", "never"}
@@ -58,28 +59,6 @@ _TURNING: Final = lexicon.ENDING | frozenset(
     "without skip skips skipped miss misses missed".split()
 )
 """Words that turn a denial round: "I don't go a week without swimming"."""
-
-
-class Opened(NamedTuple):
-    """One clause and the conjunction before it, "" at the start of a sentence or after a comma."""
-
-    opener: str
-    tokens: tuple[Token, ...]
-
-    @property
-    def is_given(self) -> bool:
-        """Tell whether the clause is taken for granted, whatever its sentence asks.
-
-        "Since I'm vegan, which ...?" and "Can you remind me that ...?" state what they carry.
-        """
-        words = [token.word for token in self.tokens[:LEAD_IN]]
-        causal = self.opener == "because" or words[:1] in (["since"], ["as"], ["given"])
-        return self.opener == "that" or (causal and bool({"i", "we", "my", "our"} & {*words}))
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Return the lower-case words, marks left out."""
-        return tuple(token.word for token in self.tokens if not token.is_mark)
 
 
 def completed(clauses: Sequence[Opened]) -> tuple[Opened, ...]:

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from retold.ingest.lexical_judge import lexicon
-from retold.ingest.lexical_judge.ellipsis import Opened
 from retold.ingest.lexical_judge.normalise import Token
+from retold.ingest.lexical_judge.opened import Opened
 
 
 def _words(*lines: str) -> frozenset[str]:

@@ -84,7 +84,8 @@ _NAMING_CONDITIONS: Final = tuple(
 )
 """What words begin with that name a condition or what it does."""
 _ANSWER: Final = 3
-_HOMES: Final = _words("home house flat apartment place address based here")
+"""Words of a quote that may be an answer and no sentence."""
+_HOMES: Final = _words("home house flat apartment place address based")
 _DWELLING: Final = stem("live")
 _PASSING: Final = _words(
     "day days night nights week weeks weekend tomorrow tonight today until till visit visiting",
@@ -94,16 +95,16 @@ _PASSING: Final = _words(
 
 
 def _diagnoses(said: Text, claim: Text) -> bool:
-    """Tell whether the claim names a condition where the quote only says what is avoided.
+    """Tell whether the claim names a condition where the quote names none.
 
     "I can't have gluten" may be an allergy, a diet or a whim; an answer of a few words may not
     repeat what it was asked.
     """
-    named = {token.stem for token in claim.tokens if token.word in _CONDITIONS}
+    named = any(token.word in _CONDITIONS for token in claim.tokens)
     spoken = sum(not token.is_mark for token in said.tokens)
     heard = any(token.word.startswith(_NAMING_CONDITIONS) for token in said.tokens)
     answers = spoken <= _ANSWER and said.words.isdisjoint(lexicon.PRINCIPAL)
-    return bool(named) and not heard and said.grammar is ENGLISH and not answers
+    return named and not heard and said.grammar is ENGLISH and not answers
 
 
 def _settles(said: Text, claim: Text) -> bool:

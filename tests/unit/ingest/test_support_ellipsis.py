@@ -89,6 +89,7 @@ DENIED = [
     ("I can't stand mushrooms.", "The user is allergic to mushrooms"),
     ("I can't have any gluten.", "The user is allergic to gluten"),
     ("I'll be in Tokyo for two days.", "The user lives in Tokyo"),
+    ("I'm here in Tokyo for two days.", "The user lives in Tokyo"),
     ("I'm in Tokyo this week.", "The user lives in Tokyo"),
 ]
 SAID = [
